@@ -1,7 +1,7 @@
 import { readOrganizationPages } from '../api/read-organization-pages.ts'
 import { sendUpload } from '../api/send-upload.ts'
 import type { GatewayClient } from '../api/gateway-client.ts'
-import { CHAT, toBatchLines } from '../batches/batch-lines.ts'
+import { CHAT, IMAGES, readEndpoint, toBatchLines } from '../batches/batch-lines.ts'
 import { followBatch, readBatch, requireRun, type Batch } from '../batches/follow-batch.ts'
 import { clientCommand } from '../client-command.ts'
 import { commandGroup } from '../command-group.ts'
@@ -67,7 +67,7 @@ const create = clientCommand<CreateOptions>({
   define: (command) =>
     command
       .argument('<file>', 'JSON lines with custom_id, method, url and body')
-      .option('--endpoint <path>', 'what each line asks', CHAT)
+      .option('--endpoint <path>', 'what each line asks: a path, or chat, images, edits, …', CHAT)
       .option('--as-far', 'run although the balance does not cover all of it'),
   async act({ output, isJson, connect, printJson }, options, path = '') {
     const gateway = connect()
@@ -154,6 +154,8 @@ const retry = clientCommand({
 
 interface RunOptions {
   readonly model: string
+  readonly endpoint: string
+  readonly size?: string
   readonly system?: string
   readonly column?: string
   readonly format?: string
@@ -170,24 +172,31 @@ const run = clientCommand<RunOptions>({
     command
       .argument('<file>', 'prompts: one a line, JSON lines, or CSV with a line of column names; - for stdin')
       .requiredOption('-m, --model <id>', 'the model')
+      .option('--endpoint <name>', 'what is made of each prompt: chat or images', 'chat')
       .option('--system <text>', 'what comes before each prompt')
       .option('--column <name>', 'the column of the file that has the prompts')
       .option('--format <name>', 'csv, tsv, jsonl or text; by default the name of the file tells')
       .option('--max-tokens <number>', 'the longest answer')
+      .option('--size <size>', 'of images, such as 1024x1024')
       .option('-o, --output <path>', 'the file to save the answers to')
       .option('--as-far', 'run although the balance does not cover all of it'),
   async act({ output, isJson, connect, printJson }, options, path = '') {
     const gateway = connect()
-    const { model, system, column, format, maxTokens } = options
+    const { model, system, column, format, maxTokens, size } = options
+    const endpoint = readEndpoint(options.endpoint)
+    if (endpoint !== CHAT && endpoint !== IMAGES)
+      throw new CommandFailure(EXIT.usage, '--endpoint takes chat or images here.')
     const prompts = await readPrompts(path, { column, format, countMax: LINES_MAX })
     const text = toBatchLines(prompts, {
       model,
+      endpoint,
+      size,
       system,
       maxTokens: maxTokens === undefined ? undefined : parseWhole('--max-tokens', maxTokens),
     })
     const inputId = await uploadLines(gateway, new Blob([text]), 'prompts.jsonl')
     const batch = await interruptible(async (signal) => {
-      const { id } = await createBatch(gateway, inputId, { ...options, endpoint: CHAT })
+      const { id } = await createBatch(gateway, inputId, { ...options, endpoint })
       output.note(`${id} asks ${formatNumber(prompts.length)} prompts.`)
       return followBatch(gateway, id, signal)
     })
@@ -215,7 +224,7 @@ function createBatch(gateway: GatewayClient, inputId: string, options: CreateOpt
     routes.POST('/v1/batches', {
       body: {
         input_file_id: inputId,
-        endpoint: options.endpoint,
+        endpoint: readEndpoint(options.endpoint),
         completion_window: '24h',
         ...(options.asFar === true && { run_as_far_as_credit_goes: true }),
       },

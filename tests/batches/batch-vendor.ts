@@ -1,48 +1,14 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { answerOf, writeResult, type Form, type Line } from './vendor-answers.ts'
+import { SHOW_BATCH, type VendorBatch } from './show-vendor-batch.ts'
+import type { VendorFaults } from './vendor-faults.ts'
+import { answerOf, isLikeOpenAi, writeResult, type Form, type Line } from './vendor-answers.ts'
 
-/** What a vendor does wrong. */
-export interface VendorFaults {
-  /** Looks at a batch before it ends. */
-  looks?: number
-  /** Refuses so many submissions with 429. */
-  throttled?: number
-  /** Makes so many batches and closes the connection without an answer. */
-  unanswered?: number
-  /** Forgets so many batches, unpaid. */
-  lost?: number
-  /** Refuses every batch. */
-  refuses?: boolean
-  /** Lines of these prompts get an error instead of an answer. */
-  fails?: (prompt: string) => boolean
-  /** Lines of these prompts expire. */
-  expires?: (prompt: string) => boolean
-  /** Sends each result twice, and results of other ids. */
-  isTwice?: boolean
-  /** Replaces the usage of answers. */
-  usage?: object
-  /** Sends the client elsewhere for results. */
-  redirect?: string
-  /** Ends batches only when they are cancelled, with this many answers. */
-  answersWhenCancelled?: number
-}
-
-interface VendorBatch {
-  readonly id: string
-  readonly form: Form
-  readonly lines: readonly Line[]
-  readonly name: string | null
-  readonly createdAtMs: number
-  looks: number
-  isLost: boolean
-  isCancelled: boolean
-  isBilled: boolean
-}
-
-/** A server with the batch APIs of three vendors, by their documentation, and with an invoice of its own. */
+/** A server with the batch APIs of five vendors, by their documentation, and with an invoice of its own. */
 export async function startBatchVendor() {
-  const files = new Map<string, string>()
+  const files = new Map<string, { readonly text: string; readonly filename: string; looks: number }>()
+  /** Submissions that are let in later. */
+  const held: (() => void)[] = []
   const batches = new Map<string, VendorBatch>()
   /** The prompts that were answered: in batches, and one by one. */
   const invoice = { batch: [] as string[], single: [] as string[] }
@@ -50,7 +16,22 @@ export async function startBatchVendor() {
   const state = { faults: {} as VendorFaults }
   let count = 0
 
-  const make = (form: Form, lines: readonly Line[], name: string | null): VendorBatch | null => {
+  /** Counts down a fault. */
+  const takes = (fault: 'silentUploads' | 'held'): boolean => {
+    const left = state.faults[fault] ?? 0
+    if (left > 0) state.faults[fault] = left - 1
+    return left > 0
+  }
+  const make = (
+    form: Form,
+    lines: readonly Line[],
+    name: string | null,
+    file = '',
+  ): VendorBatch | null | undefined => {
+    if (takes('held')) {
+      held.push(() => make(form, lines, name, file))
+      return undefined
+    }
     if ((state.faults.throttled ?? 0) > 0) {
       state.faults.throttled = (state.faults.throttled ?? 0) - 1
       return null
@@ -63,6 +44,7 @@ export async function startBatchVendor() {
       form,
       lines,
       name,
+      file,
       createdAtMs: Date.now(),
       looks: 0,
       isLost,
@@ -107,7 +89,8 @@ export async function startBatchVendor() {
       response.writeHead(status, { 'content-type': 'application/json', 'retry-after': '0.05' })
       response.end(typeof body === 'string' ? body : JSON.stringify(body))
     }
-    const made = (batch: VendorBatch | null): void => {
+    const made = (batch: VendorBatch | null | undefined): void => {
+      if (batch === undefined) return
       if (state.faults.refuses === true) return send(400, { error: { message: 'no batches of this model' } })
       if (batch === null) return send(429, { error: { message: 'too many batches' } })
       if ((state.faults.unanswered ?? 0) > 0) {
@@ -115,16 +98,34 @@ export async function startBatchVendor() {
         response.destroy()
         return
       }
-      send(200, show(batch))
+      send(200, batch.form === 'together' ? { job: show(batch) } : show(batch))
     }
     const show = (batch: VendorBatch): object =>
-      SHOW[batch.form](batch, hasEnded(batch), () => results(batch))
+      SHOW_BATCH[batch.form](batch, hasEnded(batch), () => results(batch))
     const [, form, ...parts] = path.split('/')
-    if (form === 'openai') {
-      if (path.endsWith('/files') && request.method === 'POST') {
+    if (isLikeOpenAi(form)) {
+      if (form === 'azure' && request.headers['api-key'] === undefined) return send(401, { error: {} })
+      if (path.endsWith(form === 'together' ? '/files/upload' : '/files') && request.method === 'POST') {
         const id = `file-${(count += 1)}`
-        files.set(id, text)
-        return send(200, { id })
+        const filename = /filename="([^"]*)"/.exec(text)?.[1] ?? ''
+        const isNamed = text.includes('name="file_name"') && text.includes('batch-api')
+        if (form === 'together' && !isNamed) return send(400, { error: { message: 'no file_name' } })
+        files.set(id, { text, filename, looks: 0 })
+        return takes('silentUploads') ? undefined : send(200, { id })
+      }
+      const file = files.get(parts[2] ?? '')
+      if (request.method === 'GET' && parts[1] === 'files' && parts.length === 3) {
+        if (file === undefined) return send(404, { error: { message: 'no such file' } })
+        file.looks += 1
+        return send(200, { id: parts[2], status: file.looks > 1 ? 'processed' : 'pending' })
+      }
+      if (path.endsWith('/files')) {
+        const listed = [...files].map(([id, { filename }]) => ({
+          id,
+          filename,
+          created_at: Date.now() / 1_000,
+        }))
+        return send(200, { data: listed.toReversed() })
       }
       if (path.endsWith('/content')) {
         if (state.faults.redirect !== undefined) {
@@ -134,20 +135,33 @@ export async function startBatchVendor() {
         const batch = batches.get((parts[2] ?? '').replace('out-', ''))
         return send(200, batch === undefined ? '' : toLines(results(batch)))
       }
-      if (request.method === 'DELETE') return send(200, { deleted: true })
-      if (path.endsWith('/batches') && request.method === 'POST') {
-        const { input_file_id: file, metadata } = JSON.parse(text)
-        const lines = (files.get(file) ?? '').split('\n').filter((line) => line.startsWith('{"custom_id"'))
-        const read = lines.map((line) => JSON.parse(line.trim()))
-        const named = read.map(({ custom_id: id, body }) => ({ id, prompt: promptOf(body) }))
-        return made(state.faults.refuses ? null : make('openai', named, metadata.parkway_part))
+      if (request.method === 'DELETE') {
+        files.delete(parts[2] ?? '')
+        return send(200, { deleted: true })
       }
-      if (path.endsWith('/batches')) return send(200, { data: [...batches.values()].map(show) })
+      if (path.endsWith('/batches') && request.method === 'POST') {
+        const { input_file_id: file, metadata, endpoint } = JSON.parse(text)
+        const isReady = form !== 'azure' || ((files.get(file)?.looks ?? 0) > 1 && !endpoint.startsWith('/v1'))
+        if (!isReady) return send(400, { error: { message: 'the file is not processed' } })
+        const lines = (files.get(file)?.text ?? '')
+          .split('\n')
+          .filter((line) => line.startsWith('{"custom_id"'))
+        const read = lines.map((line) => JSON.parse(line.trim()))
+        // Only deployments for batches take them.
+        if (form === 'azure' && !read.every(({ body }) => body.model.endsWith('-batch')))
+          return send(400, { error: { message: 'no deployment for batches' } })
+        const named = read.map(({ custom_id: id, body }) => ({ id, prompt: promptOf(body) }))
+        return made(state.faults.refuses ? null : make(form, named, metadata?.parkway_part ?? null, file))
+      }
+      if (path.endsWith('/batches')) {
+        const shown = [...batches.values()].map(show)
+        return send(200, form === 'together' ? shown : { data: shown })
+      }
       if (path.endsWith('/chat/completions')) {
         const prompt = promptOf(JSON.parse(text))
         if (state.faults.fails?.(prompt)) return send(400, { error: { message: 'a bad prompt' } })
         invoice.single.push(prompt)
-        return send(200, answerOf('openai', prompt))
+        return send(200, answerOf(form, prompt))
       }
     }
     if (form === 'anthropic') {
@@ -199,15 +213,23 @@ export async function startBatchVendor() {
     invoice,
     asked,
     batches,
+    /** Those of clients that were not deleted. */
+    files,
+    /** Makes the batches of submissions that were held. */
+    letIn: () => held.splice(0).forEach((submit) => submit()),
     base,
     settings: {
       OPENAI_API_KEY: 'sk-one',
       OPENAI_BASE_URL: `${base}/openai/v1`,
       ANTHROPIC_API_KEY: 'sk-two',
       ANTHROPIC_BASE_URL: `${base}/anthropic/v1`,
+      AZURE_OPENAI_API_KEY: 'sk-four',
+      AZURE_OPENAI_BASE_URL: `${base}/azure/v1`,
+      TOGETHER_API_KEY: 'sk-five',
+      TOGETHER_BASE_URL: `${base}/together/v1`,
       GOOGLE_API_KEY: 'sk-three',
       GOOGLE_BASE_URL: `${base}/google/v1beta`,
-      PARKWAY_BATCH_PROVIDERS: 'openai,anthropic,google',
+      PARKWAY_BATCH_PROVIDERS: 'openai,azure,together,anthropic,google',
       PARKWAY_BATCH_POLL_MS: '50',
     },
     /** From now on, with an empty invoice. */
@@ -231,6 +253,7 @@ const NOTHING: VendorBatch = {
   form: 'openai',
   lines: [],
   name: null,
+  file: '',
   createdAtMs: 0,
   looks: 0,
   isLost: false,
@@ -252,32 +275,4 @@ function promptOf(body: any): string {
 
 function toLines(values: readonly object[]): string {
   return values.map((value) => `${JSON.stringify(value)}\n`).join('')
-}
-
-const SHOW: Readonly<
-  Record<Form, (batch: VendorBatch, hasEnded: boolean, results: () => object[]) => object>
-> = {
-  openai: ({ id, name, createdAtMs }, hasEnded) => ({
-    id,
-    object: 'batch',
-    status: hasEnded ? 'completed' : 'in_progress',
-    created_at: Math.floor(createdAtMs / 1_000),
-    metadata: { parkway_part: name },
-    input_file_id: 'file-in',
-    output_file_id: hasEnded ? `out-${id}` : null,
-    error_file_id: null,
-  }),
-  anthropic: ({ id, lines, createdAtMs }, hasEnded) => ({
-    id,
-    type: 'message_batch',
-    processing_status: hasEnded ? 'ended' : 'in_progress',
-    created_at: new Date(createdAtMs).toISOString(),
-    results_url: 'http://169.254.169.254/results',
-    request_counts: { processing: 0, succeeded: lines.length, errored: 0, canceled: 0, expired: 0 },
-  }),
-  google: ({ id, name }, hasEnded, results) => ({
-    name: `batches/${id}`,
-    metadata: { displayName: name, state: hasEnded ? 'BATCH_STATE_SUCCEEDED' : 'BATCH_STATE_RUNNING' },
-    ...(hasEnded ? { done: true, response: { inlinedResponses: { inlinedResponses: results() } } } : {}),
-  }),
 }

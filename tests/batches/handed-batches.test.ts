@@ -1,9 +1,14 @@
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { verifyLedger } from '../../src/modules/ledger/ledger.ts'
 import { verifyPrices } from '../../src/modules/usage/usage.ts'
 import { connectDatabase } from '../../src/storage/connection/connect-database.ts'
+import { modelEntry } from '../chat/start-chat-gateway.ts'
 import { createAccountKey } from '../clients/create-key.ts'
 import { eventually } from '../support/eventually.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 import { startBatchVendor, type BatchVendor } from './batch-vendor.ts'
 import { createBatch, readResults, toLines, waitForBatch } from './run-batch.ts'
@@ -13,12 +18,23 @@ const CHAT = '/v1/chat/completions'
 
 let gateway: TestGateway
 let vendor: BatchVendor
+let directory: string
 let key: string
 
 beforeAll(async () => {
   vendor = await startBatchVendor()
+  directory = await mkdtemp(join(tmpdir(), 'parkway-test-'))
+  const models = ['azure', 'together'].map((provider) =>
+    modelEntry(`of-${provider}`, [{ provider, model: 'deployed' }]),
+  )
+  const catalogFile = join(directory, 'catalog.json')
+  await writeFile(catalogFile, JSON.stringify({ models }))
   gateway = await startTestGateway({
-    settings: { ...vendor.settings, PARKWAY_BOOTSTRAP_CREDIT_USD: '100' },
+    settings: {
+      ...vendor.settings,
+      PARKWAY_BOOTSTRAP_CREDIT_USD: '100',
+      PARKWAY_CATALOG_FILE: catalogFile,
+    },
   })
 })
 beforeEach(async () => {
@@ -29,12 +45,15 @@ beforeEach(async () => {
 afterAll(async () => {
   await gateway.close()
   await vendor.close()
+  await removeDirectory(directory)
 })
 
 const MODELS = {
   openai: { model: 'gpt-4o-mini', input: 0.15, output: 0.6 },
   anthropic: { model: 'claude-sonnet-5', input: 2, output: 10 },
   google: { model: 'gemini-3.6-flash', input: 1.5, output: 7.5 },
+  azure: { model: 'of-azure', input: 1, output: 10 },
+  together: { model: 'of-together', input: 1, output: 10 },
 } as const
 type Form = keyof typeof MODELS
 
@@ -81,8 +100,9 @@ async function expectCharges(costUsd: number, count: number, creditUsd = 5): Pro
   expect([rules.flatMap(({ differences }) => differences), unexplained]).toEqual([[], []])
 }
 
-describe.each(['openai', 'anthropic', 'google'] as const)('a batch for %s', (form) => {
-  const price = priceOf(MODELS[form])
+describe.each(['openai', 'anthropic', 'google', 'azure', 'together'] as const)('a batch for %s', (form) => {
+  // Only some models of Together are cheaper in batches, and operators say which ones.
+  const price = priceOf(MODELS[form]) * (form === 'together' ? 2 : 1)
 
   test('is handed to the batch API of the vendor, and each line is charged once at half of its price', async () => {
     const { batch, results } = await run(form, 12)

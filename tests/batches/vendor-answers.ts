@@ -1,5 +1,9 @@
 /** The wire of a vendor. */
-export type Form = 'openai' | 'anthropic' | 'google'
+export type Form = 'openai' | 'azure' | 'together' | 'anthropic' | 'google'
+
+/** Whose lines and answers are those of OpenAI. */
+export const isLikeOpenAi = (form: string | undefined): form is 'openai' | 'azure' | 'together' =>
+  form === 'openai' || form === 'azure' || form === 'together'
 
 export interface Line {
   readonly id: string
@@ -15,7 +19,7 @@ type Ending = 'answered' | 'failed' | 'expired'
 export function writeResult(form: Form, { id, prompt }: Line, ending: Ending, usage?: object): object {
   const answer = { ...answerOf(form, prompt), ...usage }
   const error = { message: 'a bad prompt', type: 'invalid_request_error' }
-  if (form === 'openai') {
+  if (isLikeOpenAi(form)) {
     const response =
       ending === 'answered' ? { status_code: 200, body: answer } : { status_code: 400, body: { error } }
     return ending === 'expired'
@@ -37,7 +41,7 @@ export function writeResult(form: Form, { id, prompt }: Line, ending: Ending, us
 
 /** The answer of a model, which repeats the prompt. */
 export function answerOf(form: Form, prompt: string): object {
-  if (form === 'openai')
+  if (isLikeOpenAi(form))
     return {
       id: 'chatcmpl-1',
       object: 'chat.completion',

@@ -44,6 +44,27 @@ test('batch run asks every prompt of a file and saves the answers', async () => 
   )
 })
 
+test('batch run makes an image of every prompt of a file, and saves their addresses', async () => {
+  const prompts = await fileOf('pictures.txt', 'A red cube\nA blue cube\n')
+  const answers = join(home.directory, 'images.jsonl')
+  const words = ['batch', 'run', '--endpoint', 'images', '--size', '1024x1024', '-m', 'gpt-image-1.5']
+  const { code, stdout } = await home.run([...words, '-o', answers, '--json', prompts])
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({
+    endpoint: '/v1/images/generations',
+    status: 'completed',
+    cost_usd: 0.08,
+  })
+  const lines = (await readFile(answers, 'utf8')).trimEnd().split('\n')
+  for (const line of lines)
+    expect((await fetch(JSON.parse(line).response.body.data[0].url)).headers.get('content-type')).toBe(
+      'image/png',
+    )
+  expect(lines).toHaveLength(2)
+  const refused = await home.run(['batch', 'run', '--endpoint', 'edits', '-m', 'gpt-image-1.5', prompts])
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('chat or images')])
+})
+
 test('batch create, watch, results and list tell of a batch, and a wrong file is explained by its lines', async () => {
   const body = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: '[[sandbox:echo three]]' }] }
   const line = JSON.stringify({ custom_id: 'c', method: 'POST', url: '/v1/chat/completions', body })

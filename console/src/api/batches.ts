@@ -3,7 +3,7 @@ import { toApiError } from './api-error.ts'
 import { call, client, noteFailure, type BodyOf, type Schemas } from './client.ts'
 import { organizationPages } from './organization-pages.ts'
 import { fetchInProject } from './project.ts'
-import type { ResultLine } from './result-line.ts'
+import { readResultLines, type ResultLine } from './result-line.ts'
 import type { paths } from '../../../api-types/generated/gateway-api.ts'
 
 export type Batch = Schemas['Batch']
@@ -54,9 +54,7 @@ export const batchResultsQuery = (fileId: string) =>
       }
       const text = await response.text()
       const isCut = Number(response.headers.get('content-range')?.split('/')[1] ?? 0) > PART_BYTES
-      const whole = isCut ? text.slice(0, Math.max(0, text.lastIndexOf('\n'))) : text
-      const lines = whole.split('\n').filter((line) => line !== '')
-      return { lines: lines.map((line): ResultLine => JSON.parse(line)), isCut }
+      return { lines: readResultLines(text, isCut), isCut }
     },
     staleTime: Infinity,
   })

@@ -1,27 +1,8 @@
-import type { TSchema } from 'typebox'
-import { errorBodyOf, toErrorAnswer } from '../../http/answers/error-envelope.ts'
-import { compileCheck } from '../../http/bodies/validate.ts'
-import { AppError } from '../../kernel/app-error.ts'
-import { isRecord } from '../../kernel/is-record.ts'
-import { stringifyJson } from '../../kernel/json/stringify-json.ts'
-import {
-  createBatches,
-  type BatchEndpoint,
-  type Batches,
-  type HandedCall,
-  type LineCall,
-} from '../../modules/batches/batches.ts'
-import type { Category } from '../../modules/catalog/catalog.ts'
+import { createBatches, type BatchEndpoint, type Batches } from '../../modules/batches/batches.ts'
 import type { Chat } from '../../modules/chat/chat.ts'
 import type { Embeddings } from '../../modules/embeddings/embeddings.ts'
-import type {
-  AskedMembers,
-  Inference,
-  InferenceRecord,
-  InferenceRequest,
-  InferenceResult,
-  WholeAnswer,
-} from '../../modules/inference/inference.ts'
+import type { Generation } from '../../modules/generation/generation.ts'
+import type { Inference } from '../../modules/inference/inference.ts'
 import type { Moderation } from '../../modules/moderation/moderation.ts'
 import type { Rerank } from '../../modules/rerank/rerank.ts'
 import type { Responses } from '../../modules/responses/responses.ts'
@@ -38,8 +19,9 @@ import { ResponsesRequest } from '../../wires/openai-responses/responses-request
 import { responsesWire } from '../../wires/openai-responses/responses-wire.ts'
 import { RerankRequest } from '../../wires/rerank/rerank-request.ts'
 import { rerankWire } from '../../wires/rerank/rerank-wire.ts'
-import type { Wire } from '../../wires/wire.ts'
 import type { Config } from '../settings/config.ts'
+import { createBatchEndpoint } from './batch-endpoint.ts'
+import { imageEndpoints } from './batch-image-endpoints.ts'
 import { webhookHosts } from './build-tasks.ts'
 
 interface EndpointParts {
@@ -49,6 +31,7 @@ interface EndpointParts {
   readonly embeddings: Embeddings
   readonly rerank: Rerank
   readonly moderation: Moderation
+  readonly generation: Pick<Generation, 'generate' | 'quote'>
 }
 
 type BatchParts = EndpointParts &
@@ -74,7 +57,7 @@ function listEndpoints(config: Pick<Config, 'batchProviders'>, parts: EndpointPa
   const inference = { ...calls, batchProviders: new Set(config.batchProviders) }
   const text = { category: 'llm', isOffered: (provider: Provider) => provider.chat !== undefined } as const
   return [
-    createEndpoint<ChatRequest>(inference, {
+    createBatchEndpoint<ChatRequest>(inference, {
       ...text,
       path: '/v1/chat/completions',
       operation: 'chat',
@@ -82,7 +65,7 @@ function listEndpoints(config: Pick<Config, 'batchProviders'>, parts: EndpointPa
       wire: openAiWire,
       start: (request) => chat.chat(request),
     }),
-    createEndpoint<CompletionRequest>(inference, {
+    createBatchEndpoint<CompletionRequest>(inference, {
       ...text,
       path: '/v1/completions',
       operation: 'completion',
@@ -90,7 +73,7 @@ function listEndpoints(config: Pick<Config, 'batchProviders'>, parts: EndpointPa
       wire: openAiWire,
       start: (request) => chat.completion(request),
     }),
-    createEndpoint<ResponsesRequest>(inference, {
+    createBatchEndpoint<ResponsesRequest>(inference, {
       ...text,
       path: '/v1/responses',
       operation: 'responses',
@@ -98,7 +81,7 @@ function listEndpoints(config: Pick<Config, 'batchProviders'>, parts: EndpointPa
       wire: responsesWire,
       start: (request) => responses.create(request),
     }),
-    createEndpoint<MessagesRequest>(inference, {
+    createBatchEndpoint<MessagesRequest>(inference, {
       ...text,
       path: '/v1/messages',
       operation: 'messages',
@@ -106,7 +89,7 @@ function listEndpoints(config: Pick<Config, 'batchProviders'>, parts: EndpointPa
       wire: messagesWire,
       start: (request) => chat.messages(request),
     }),
-    createEndpoint<EmbeddingRequest>(inference, {
+    createBatchEndpoint<EmbeddingRequest>(inference, {
       path: '/v1/embeddings',
       operation: 'embedding',
       category: 'embedding',
@@ -115,7 +98,7 @@ function listEndpoints(config: Pick<Config, 'batchProviders'>, parts: EndpointPa
       wire: openAiWire,
       start: (request) => embeddings.embed(request),
     }),
-    createEndpoint<ModerationRequest>(inference, {
+    createBatchEndpoint<ModerationRequest>(inference, {
       path: '/v1/moderations',
       operation: 'moderation',
       category: 'moderation',
@@ -124,7 +107,7 @@ function listEndpoints(config: Pick<Config, 'batchProviders'>, parts: EndpointPa
       wire: openAiWire,
       start: (request) => moderation.moderate(request),
     }),
-    createEndpoint<RerankRequest>(inference, {
+    createBatchEndpoint<RerankRequest>(inference, {
       path: '/v1/rerank',
       operation: 'rerank',
       category: 'rerank',
@@ -133,100 +116,6 @@ function listEndpoints(config: Pick<Config, 'batchProviders'>, parts: EndpointPa
       wire: rerankWire,
       start: (request) => rerank.rank(request),
     }),
+    ...imageEndpoints(inference, parts.generation),
   ]
-}
-
-interface EndpointDescription<Body extends AskedMembers> {
-  readonly path: string
-  readonly operation: InferenceRecord['operation']
-  readonly category: Category
-  readonly isOffered: (provider: Provider) => boolean
-  /** Of the body. */
-  readonly schema: TSchema
-  readonly wire: Wire
-  readonly start: (request: InferenceRequest<Body>) => Promise<InferenceResult>
-}
-
-/** Charges of lines are shown under this route. */
-const ROUTE = '/v1/batches'
-
-function createEndpoint<Body extends AskedMembers>(
-  { selectorFor, unattended, batchProviders }: EndpointCalls,
-  { path, operation, category, isOffered, schema, wire, start }: EndpointDescription<Body>,
-): BatchEndpoint {
-  const check: (body: unknown) => asserts body is Body = compileCheck(schema)
-  const selector = selectorFor([category], isOffered)
-  const ask = async ({ body, handed, onAdmitted, ...call }: LineCall): Promise<string> => {
-    check(body)
-    const text = stringifyJson(body)
-    const payload = await unattended.answer({
-      ...call,
-      ...priceOf(handed),
-      operation,
-      route: ROUTE,
-      body,
-      text,
-      bytes: Buffer.byteLength(text),
-      start,
-      onAdmitted: (record, admission) => {
-        record.isBatch = true
-        onAdmitted(record, admission)
-      },
-    })
-    return textOf(payload)
-  }
-  return {
-    path,
-    check,
-    resolveModel: (caller, body) => {
-      const model = isRecord(body) ? body['model'] : undefined
-      return typeof model === 'string' ? selector.resolveModel(caller, model) : null
-    },
-    handingOf: (caller, body) => {
-      const model = isRecord(body) ? body['model'] : undefined
-      // Each choice would be a request of its own.
-      if (typeof model !== 'string' || (isRecord(body) && Number(body['n'] ?? 1) > 1)) return null
-      try {
-        const found = selector.resolveModel(caller, model)
-        const [first] = selector.select(caller, found, model, NO_AFFINITY)
-        if (first?.provider.batch === undefined || !batchProviders.has(first.provider.id)) return null
-        return { providerId: first.provider.id, upstreamModel: first.upstreamModel }
-      } catch (error) {
-        // The line gets it as its answer.
-        if (error instanceof AppError) return null
-        throw error
-      }
-    },
-    ask,
-    describeError: (error, requestId) => {
-      const answer = toErrorAnswer(error, requestId)
-      return { status: answer.status, body: JSON.stringify(errorBodyOf(answer, wire)) }
-    },
-  }
-}
-
-interface EndpointCalls extends Pick<Inference, 'selectorFor' | 'unattended'> {
-  /** The providers whose batch APIs get lines. */
-  readonly batchProviders: ReadonlySet<string>
-}
-
-const NO_AFFINITY = (): null => null
-
-/** A line that is handed over has the limits of the vendor's batches, and not the rates of requests. */
-function priceOf(handed: HandedCall | null) {
-  if (handed === null) return { batchWay: { kind: 'single' } as const }
-  const { handOver, providerId, vendorMillionths, pricedAtMs } = handed
-  return {
-    batchWay: { kind: 'handed', vendorMillionths } as const,
-    handOver,
-    onlyProvider: providerId,
-    ...(pricedAtMs === null ? {} : { pricedAtMs }),
-    admit: () => UNLIMITED,
-  }
-}
-
-const UNLIMITED = { finish: () => {}, requestRate: () => null, tokenRate: () => null }
-
-function textOf(payload: WholeAnswer['payload']): string {
-  return typeof payload === 'string' ? payload : Buffer.concat(payload).toString('utf8')
 }

@@ -253,7 +253,7 @@ async function openModules(
   const chat = createChat({ inference, ledger: credit, media, findFile, clock, countTokens })
   const shared = { database, messageBus, logger, inference }
   const responses = buildResponses(config, { ...shared, chat, tasks, keys, limits, quotaOf })
-  const makers = { inference, catalog, providers, ledger: credit, keys, tasks, media, clock }
+  const makers = { inference, catalog, providers, ledger: credit, keys, tasks, media, findFile, clock }
   const generation = buildGeneration(config, makers)
   const whole = buildWholeAnswers(makers)
   return {
@@ -292,7 +292,7 @@ async function openModules(
     transcription: createTranscription({ inference, ledger: credit }),
     ...whole,
     files,
-    ...buildBatches(config, { ...filed, ...whole, files, messageBus, inference, chat, responses }),
+    ...buildBatches(config, { ...filed, ...whole, ...shared, files, chat, responses, generation }),
     ...used,
     close: () => opened.disposeAsync(),
   }

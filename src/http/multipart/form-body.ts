@@ -20,8 +20,9 @@ export function compileFormBody(description: FormDescription, schema: TSchema = 
 
   const requireFiles: FormBody['requireFiles'] = (body, files) => {
     const members = isRecord(body) ? body : {}
-    for (const [param] of required) {
-      if (members[param] !== undefined || files.some(({ field }) => field === param)) continue
+    for (const [param, { otherName = param }] of required) {
+      if (members[param] !== undefined || members[otherName] !== undefined) continue
+      if (files.some(({ field }) => field === param)) continue
       const message = `Missing required parameter: '${param}'.`
       throw new AppError('missing_required_parameter', message, { param })
     }

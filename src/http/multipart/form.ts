@@ -17,6 +17,8 @@ export interface FileRule {
   readonly bytesMax: number
   /** Whether it is required, as a file or as a member of the body. */
   readonly isRequired: boolean
+  /** A member that may stand for it in a JSON body. */
+  readonly otherName?: string
   /** Whether a JSON body has the file in base64 or as a data URI. It is then written to disk like an uploaded file. */
   readonly isBase64InJson?: true
   /** For the reference. */

@@ -3,6 +3,7 @@ import { Type, type Static } from 'typebox'
 import { invalidValue } from '../../kernel/app-error.ts'
 import { isBase64 } from '../../kernel/media/is-base64.ts'
 import type { ClientFile } from '../../modules/generation/generation.ts'
+import { uuidOfFile } from '../../wires/openai-files/file-id.ts'
 import type { UploadedFile } from '../multipart/form.ts'
 
 /** An image in a JSON body. */
@@ -11,6 +12,12 @@ export const ImageInput = Type.Union(
     Type.String({ minLength: 1, description: 'A data URI, base64, or an http(s) address.' }),
     Type.Object({ url: Type.String({ minLength: 1, description: 'The address of the picture.' }) }),
     Type.Object({ b64: Type.String({ minLength: 1, description: 'The file in base64.' }) }),
+    Type.Object({
+      image_url: Type.String({ minLength: 1, description: 'A data URI, or an http(s) address.' }),
+    }),
+    Type.Object({
+      file_id: Type.String({ minLength: 1, description: 'A file with the purpose `vision` or `user_data`.' }),
+    }),
   ],
   { title: 'ImageInput' },
 )
@@ -22,6 +29,9 @@ const DATA_PATTERN = /^data:[^,]{0,200},/i
 /** Reads an image from the request; its type is detected from its bytes later. */
 export function readClientImage(input: ImageInput, param: string): ClientFile {
   if (typeof input === 'object' && 'b64' in input) return fromBase64(input.b64, `${param}.b64`)
+  if (typeof input === 'object' && 'file_id' in input) return fromFileId(input.file_id, `${param}.file_id`)
+  if (typeof input === 'object' && 'image_url' in input)
+    return readClientImage(input.image_url, `${param}.image_url`)
   const text = typeof input === 'string' ? input : input.url
   const [head] = DATA_PATTERN.exec(text) ?? []
   if (head !== undefined) {
@@ -32,6 +42,12 @@ export function readClientImage(input: ImageInput, param: string): ClientFile {
   if (typeof input === 'object')
     throw invalidValue(`${param}.url`, `'${param}.url' must be an http(s) address.`)
   return fromBase64(text, param)
+}
+
+function fromFileId(fileId: string, param: string): ClientFile {
+  const uuid = uuidOfFile(fileId)
+  if (uuid === null) throw invalidValue(param, `'${param}' is not the id of a file of this gateway.`)
+  return { kind: 'uploaded', fileId: uuid, param }
 }
 
 export function fromUpload({ path, field }: UploadedFile): ClientFile {

@@ -13,6 +13,8 @@ export class BatchCaller {
   readonly #isGivenUp: () => boolean
   #caller: Promise<Caller> | null = null
   #readAtMs = 0
+  /** Whether answers were not stored any more when the key was last read. */
+  isNotKept = false
 
   /** @param isGivenUp whether the database is no longer asked again */
   constructor(keys: Pick<Keys, 'callerOf'>, batch: Batch, isGivenUp: () => boolean) {
@@ -31,12 +33,19 @@ export class BatchCaller {
     return this.#caller
   }
 
+  /** Whether answers are still stored. Those that would be dropped are not charged. */
+  async mayKeepAnswers(): Promise<boolean> {
+    await this.current().catch(asRefusal)
+    return !this.isNotKept
+  }
+
   async #read(): Promise<Caller> {
     const { accountId, keyId, labels } = this.#batch
     const read = () => this.#keys.callerOf(accountId, keyId).catch(asRefusal)
     const caller = await keepTrying(read, this.#isGivenUp)
     if (caller instanceof AppError) throw caller
-    if (caller.isZeroRetention === true) throw new AppError('conflict', ANSWERS_NOT_KEPT)
+    this.isNotKept = caller.isZeroRetention === true
+    if (this.isNotKept) throw new AppError('conflict', ANSWERS_NOT_KEPT)
     if (caller.permissions.has('models.use')) return withLabels(caller, labels)
     throw new AppError('forbidden', 'The API key that asked for this may not ask models any more.')
   }

@@ -7,11 +7,10 @@ import { BatchCaller } from './batch-caller.ts'
 import { beginBatch } from './begin-batch.ts'
 import { ChangeSignal } from './change-signal.ts'
 import { handBackBatch, type ClaimedBatch } from './claim-batch.ts'
-import type { BatchEndpoint } from './endpoint.ts'
+import { requireEndpoint, type BatchEndpoint } from './endpoint.ts'
 import type { ExecutionOptions } from './execution-options.ts'
 import { HandedLines } from './handed/handed-lines.ts'
 import type { HandedRoom } from './handed/handed-room.ts'
-import { waitsOf } from './handed/handing.ts'
 import { createThrottle } from './create-throttle.ts'
 import { LineThrottle } from './line-throttle.ts'
 import { adoptLines } from './lines/adopt-lines.ts'
@@ -54,7 +53,7 @@ export class BatchExecution implements LeasedItem {
   /** Whether the claim was lost, so that database operations are no longer retried. */
   #hasGivenUp = false
   readonly #isGivenUp = () => this.#hasGivenUp
-  readonly #memory = new LineMemory()
+  readonly #memory: LineMemory
   #running = 0
   /** With those that wait for a vendor. */
   #begun = 0
@@ -71,12 +70,11 @@ export class BatchExecution implements LeasedItem {
   constructor(claimed: ClaimedBatch, options: ExecutionOptions, room: HandedRoom) {
     const { batch, claim } = claimed
     const { database, clock } = options
-    const endpoint = options.findEndpoint(batch.endpoint)
-    if (endpoint === undefined) throw new Error(`a batch asks '${batch.endpoint}', which takes no batches`)
     this.claimed = claimed
     this.accountId = batch.accountId
     this.#options = options
-    this.#endpoint = endpoint
+    this.#endpoint = requireEndpoint(options.findEndpoint, batch.endpoint)
+    this.#memory = new LineMemory(this.#endpoint.answerBytesUsual)
     this.#caller = new BatchCaller(options.keys, batch, this.#isGivenUp)
     this.#isCancelled = batch.status === 'cancelling'
     const writer = createLineWriter({ database, clock }, claim)
@@ -92,7 +90,8 @@ export class BatchExecution implements LeasedItem {
       ...options,
       claim,
       room,
-      waits: waitsOf(options.handedPace),
+      caller: this.#caller,
+      results: () => this.#room,
       isComing: () => this.#running > 0 || (this.#mayBegin() && !this.#window.isEmpty),
       onChange: () => this.#change.note(),
       onFailure: (error) => this.#lose(error),
@@ -248,7 +247,8 @@ export class BatchExecution implements LeasedItem {
       const ran = await runLine(line, {
         endpoint: this.#endpoint,
         writer: this.#writer,
-        readCaller: () => this.#caller.current(),
+        baseUrl: this.claimed.batch.baseUrl ?? undefined,
+        caller: this.#caller,
         findCharge: this.#findCharge,
         cancellation: this.#cancellation,
         withdrawal: this.#withdrawal,

@@ -19,6 +19,7 @@ export interface BatchRow {
   readonly runs_as_far: boolean
   readonly metadata: Record<string, string> | null
   readonly webhook_url: string | null
+  readonly base_url: string | null
   readonly status: BatchStatus
   readonly errors: LineProblem[] | null
   readonly lines_total: number
@@ -43,7 +44,7 @@ export interface BatchRow {
 }
 
 export const BATCH_COLUMNS = `id, account_id, project_id, key_id, labels, wire, endpoint, model, input_file_id, output_file_id,
-  error_file_id, output_seconds, runs_as_far, metadata, webhook_url, status, errors, lines_total, lines_completed, lines_failed, input_tokens,
+  error_file_id, output_seconds, runs_as_far, metadata, webhook_url, base_url, status, errors, lines_total, lines_completed, lines_failed, input_tokens,
   cached_tokens, output_tokens, reasoning_tokens, cost_nano_usd, estimated_nano_usd, created_at, expires_at, in_progress_at,
   finalizing_at, completed_at, failed_at, expired_at, cancelling_at, cancelled_at,
   extract(epoch FROM coalesce(finalizing_at, cancelled_at, expired_at, now()) - in_progress_at)::float8 AS running_seconds`
@@ -65,6 +66,7 @@ export function batchFromRow(row: BatchRow): Batch {
     runsAsFar: row.runs_as_far,
     metadata: row.metadata,
     webhookUrl: row.webhook_url,
+    baseUrl: row.base_url,
     status: row.status,
     errors: row.errors,
     linesTotal: row.lines_total,

@@ -37,6 +37,8 @@ export interface Batch {
   readonly metadata: Readonly<Record<string, string>> | null
   /** Is called when the batch has ended. */
   readonly webhookUrl: string | null
+  /** The address of the gateway as the client sees it, for addresses of files in answers. Null: not known. */
+  readonly baseUrl: string | null
   readonly status: BatchStatus
   readonly errors: readonly LineProblem[] | null
   readonly linesTotal: number

@@ -62,6 +62,8 @@ interface BatchOrder {
   readonly runsAsFar: boolean
   /** Is called when the batch has ended. */
   readonly webhookUrl: string | null
+  /** The address of the gateway as the client sees it. */
+  readonly baseUrl: string | null
   /** How many lines the file has, if that is known. */
   readonly linesTotal?: number
 }
@@ -112,6 +114,7 @@ export function createBatches(options: BatchesOptions): Batches {
           metadata: null,
           runsAsFar: true,
           webhookUrl: null,
+          baseUrl: null,
         }),
       ),
     retry: async (caller, name) => {
@@ -185,8 +188,8 @@ async function insertBatch(transaction: Queryable, caller: Caller, batch: NewBat
   const labels = labelsOf(caller)
   await transaction.query(
     `INSERT INTO batches (id, account_id, project_id, key_id, labels, endpoint, input_file_id, output_seconds, runs_as_far,
-       metadata, status, created_at, expires_at, wire, lines_total, webhook_url)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'validating', $11, $12, $13, $14, $15)`,
+       metadata, status, created_at, expires_at, wire, lines_total, webhook_url, base_url)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'validating', $11, $12, $13, $14, $15, $16)`,
     [
       batch.id,
       accountId,
@@ -203,6 +206,7 @@ async function insertBatch(transaction: Queryable, caller: Caller, batch: NewBat
       batch.wire,
       batch.linesTotal ?? 0,
       batch.webhookUrl,
+      batch.baseUrl,
     ],
   )
 }

@@ -1,5 +1,6 @@
 import type { AppError } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
+import type { NanoUsd } from '../../kernel/money.ts'
 import type { InferenceRecord } from '../inference/inference.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
 import type { Caller } from '../keys/keys.ts'
@@ -11,8 +12,10 @@ export interface BatchEndpoint {
   readonly path: string
   /** Throws an `AppError` that names the wrong member. */
   check(body: unknown): void
-  /** Throws if the model does not exist or the caller may not use it. Null for a body without a model. */
-  resolveModel(caller: Caller, body: unknown): CatalogModel | null
+  /** Throws if the model does not exist, cannot do this, or the caller may not use it. Null for a body without a model. */
+  quote(caller: Caller, body: unknown): LineQuote | null
+  /** How long answers usually are at least, for the memory of those that come at once. Without it: those of text. */
+  readonly answerBytesUsual?: number
   /** Whose batch API the route that comes first has, if lines may be handed to it. */
   handingOf(caller: Caller, body: unknown): Handing | null
   /** Asks a body and returns the answer as JSON. It has the limits, holds and charges of a request over HTTP. */
@@ -21,11 +24,19 @@ export interface BatchEndpoint {
   describeError(error: AppError, requestId: string): { readonly status: number; readonly body: string }
 }
 
+export interface LineQuote {
+  readonly model: CatalogModel
+  /** What it may cost. Null: this is computed from the tokens that the body has and allows. */
+  readonly nanoUsd: NanoUsd | null
+}
+
 export interface LineCall {
   readonly caller: Caller
   readonly body: unknown
   readonly requestId: string
   readonly cancellation: Cancellation
+  /** The address of the gateway as the client sees it, for addresses of files in answers. Undefined: not known. */
+  readonly baseUrl: string | undefined
   /** Set for a line that is handed to a vendor's batch API. Its limits are the vendor's. */
   readonly handed: HandedCall | null
   /** Whether the line is asked again, so that this answer is discarded and not charged. */
@@ -36,3 +47,9 @@ export interface LineCall {
 
 /** The endpoint of a path, or undefined. */
 export type FindEndpoint = (path: string) => BatchEndpoint | undefined
+
+export function requireEndpoint(findEndpoint: FindEndpoint, path: string): BatchEndpoint {
+  const endpoint = findEndpoint(path)
+  if (endpoint === undefined) throw new Error(`a batch asks '${path}', which takes no batches`)
+  return endpoint
+}

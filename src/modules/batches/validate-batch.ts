@@ -165,7 +165,7 @@ class InputReading {
       this.#takeWrong(raw, checked)
       return
     }
-    const { customId, model } = checked
+    const { customId, quote } = checked
     const idKey = keyOf(customId)
     const earlier = this.#lineOfId.get(idKey)
     if (earlier !== undefined) {
@@ -174,9 +174,10 @@ class InputReading {
       return
     }
     this.#lineOfId.set(idKey, line)
-    if (model !== null) {
+    if (quote !== null) {
+      const { model, nanoUsd } = quote
       this.#noteModel(model.id, line)
-      this.#addToEstimate(estimateLine(model, checked.body, bytes))
+      this.#addToEstimate(nanoUsd ?? estimateLine(model, checked.body, bytes))
     }
     this.#rows.push({ raw, customId, problem: null })
   }

@@ -19,7 +19,13 @@ import { countUnits, describeUsage } from './describe-output.ts'
 import { followJob, type FollowedJob, type Pause } from './follow-job.ts'
 import { GENERATION_KINDS } from './generation-kind.ts'
 import type { AnswerItem, GenerationAnswer, GenerationRequest } from './generation-request.ts'
-import { keepInputs, listFiles, loadInputs, type GenerationMedia } from './input-files.ts'
+import {
+  keepInputs,
+  listFiles,
+  loadInputs,
+  type FindUploadedFile,
+  type GenerationMedia,
+} from './input-files.ts'
 import { keepOutput, type KeptFile } from './keep-output.ts'
 import {
   estimateWork,
@@ -37,6 +43,7 @@ export interface AnswerNowOptions {
   readonly inference: Inference
   readonly ledger: Pick<Ledger, 'hold'>
   readonly media: GenerationMedia
+  readonly findFile: FindUploadedFile
   readonly clock: Clock
   readonly trustedHostsOf: (providerId: string) => readonly string[]
   readonly pause: Pause
@@ -53,6 +60,8 @@ export interface PricedRequest {
 
 /** Longer than any synchronous model takes. Other models use tasks. */
 const ANSWER_MS_MAX = 300_000
+/** A line of a batch waits for models that take their time, too. */
+const LINE_MS_MAX = 1_800_000
 /** How long a client waits for a store that does not work. A task waits until its deadline. */
 const STORE_WAIT_MS = 15_000
 
@@ -67,7 +76,8 @@ export async function answerNow(priced: PricedRequest, options: AnswerNowOptions
   const kept: string[] = []
   try {
     const { items, made } = await inference.payResolved(createSteps(priced, kept, options), priced.resolved)
-    request.cancellation.throwIfCancelled()
+    // A line that is charged keeps its answer, although its worker stops.
+    if (request.line === undefined || !request.record.isBilled) request.cancellation.throwIfCancelled()
     return {
       created: Math.floor(clock.nowMs() / 1000),
       data: items,
@@ -135,9 +145,9 @@ async function makeOutput(
   { candidates, request: continued, plan: { continuedWork } }: PaidCall<GenerationRequest, NowPlan>,
   options: AnswerNowOptions,
 ): Promise<MadeNow> {
-  const { media, clock, pause } = options
+  const { media, findFile, clock, pause } = options
   const { work, requestId, cancellation, caller } = request
-  const stored = await keepInputs(work, { media, place: caller, cancellation })
+  const stored = await keepInputs(work, { media, findFile, place: caller, cancellation })
   let followed: FollowedJob | null = null
   try {
     const submitted = await submitWork(options.inference, {
@@ -160,7 +170,7 @@ async function makeOutput(
     const operation = jobOperationOf(provider, GENERATION_KINDS[request.type].work) ?? {}
     const current = { provider: provider.id, upstreamModel, job, operation, requestId, timeouts }
     followed = current
-    const deadlineAtMs = clock.monotonicMs() + ANSWER_MS_MAX
+    const deadlineAtMs = clock.monotonicMs() + (request.line === undefined ? ANSWER_MS_MAX : LINE_MS_MAX)
     const follow = (afterMs?: number) =>
       followJob(current, {
         clock,
@@ -210,8 +220,15 @@ async function collectFiles(
     refresh: options.refresh,
   })
   if (!isInline) {
+    // The answer of a line is read a day later, or later than that.
+    const isLasting = request.line !== undefined
     return kept.map((one) => ({
-      item: addressItem(media.addressOf(one.file, request.baseUrl), one.revisedPrompt),
+      item: addressItem(
+        isLasting
+          ? media.lastingAddressOf(one.file, request.baseUrl)
+          : media.addressOf(one.file, request.baseUrl),
+        one.revisedPrompt,
+      ),
       kept: one,
     }))
   }

@@ -7,7 +7,7 @@ import { addressItem, inlineItem } from './answer-item.ts'
 import type { PricedRequest } from './answer-now.ts'
 import { GENERATION_KINDS } from './generation-kind.ts'
 import type { AnswerItem, GenerationRequest, GenerationResult } from './generation-request.ts'
-import { keepInputs, listFiles, type GenerationMedia } from './input-files.ts'
+import { keepInputs, listFiles, type FindUploadedFile, type GenerationMedia } from './input-files.ts'
 import { countEstimate, estimateWork } from './price-work.ts'
 import { writeStoredWork } from './stored-work.ts'
 
@@ -15,6 +15,7 @@ interface CreateOptions {
   readonly tasks: Pick<Tasks, 'create' | 'readAfterChange'>
   readonly ledger: Pick<Ledger, 'hold'>
   readonly media: GenerationMedia
+  readonly findFile: FindUploadedFile
   readonly clock: Clock
 }
 
@@ -46,7 +47,7 @@ export async function createGenerationTask(
 
 async function createTask(
   { request, resolved, price }: PricedRequest,
-  { tasks, ledger, media }: CreateOptions,
+  { tasks, ledger, media, findFile }: CreateOptions,
 ): Promise<Task> {
   const { caller, cancellation, work, type } = request
   const { model, requestedModel, startedMs } = resolved
@@ -58,7 +59,7 @@ async function createTask(
     const hold = await ledger.hold(caller, { ...charged, ...amount, cancellation })
     hold.release()
   }
-  const stored = await keepInputs(work, { media, place: caller, cancellation })
+  const stored = await keepInputs(work, { media, findFile, place: caller, cancellation })
   try {
     return await tasks.create({
       caller,

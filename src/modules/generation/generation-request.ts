@@ -1,6 +1,6 @@
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { MediaWork } from '../../providers/media/media-work.ts'
-import type { InferenceRecord } from '../inference/inference.ts'
+import type { InferenceRecord, InferenceRequest } from '../inference/inference.ts'
 import type { Caller } from '../keys/keys.ts'
 import type { Task, TaskType } from '../tasks/tasks.ts'
 
@@ -13,15 +13,19 @@ export interface GenerationRequest {
   /** For a synchronous response; tasks always return URLs. Null leaves the choice to the model. */
   readonly responseFormat: 'url' | 'b64_json' | null
   readonly preference: DeliveryPreference
-  /** The gateway's address as the client sees it, for URLs if no public address is configured. */
-  readonly baseUrl: string
+  /** The gateway's address as the client sees it, for URLs if no public address is configured. Undefined: its own. */
+  readonly baseUrl: string | undefined
   readonly webhookUrl: string | null
   readonly metadata: Readonly<Record<string, unknown>> | null
   readonly caller: Caller
   readonly requestId: string
   readonly record: InferenceRecord
   readonly cancellation: Cancellation
+  /** Set for a line of a batch. It is answered and no task, however long the model takes. */
+  readonly line?: BatchLine
 }
+
+type BatchLine = Pick<InferenceRequest<unknown>, 'batchWay' | 'isMadeAnew'>
 
 export type GenerationType = Exclude<TaskType, 'stt' | 'response'>
 
@@ -30,6 +34,8 @@ export type ClientFile = { readonly param: string } & (
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
   | { readonly kind: 'stream'; open(): AsyncIterable<Uint8Array> }
   | { readonly kind: 'address'; readonly url: string }
+  /** A file that the client uploaded before. */
+  | { readonly kind: 'uploaded'; readonly fileId: string }
 )
 
 /** The `Prefer` header. */

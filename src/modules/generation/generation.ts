@@ -15,8 +15,8 @@ import { createGenerationTask } from './create-generation-task.ts'
 import type { Pause } from './follow-job.ts'
 import { GENERATION_KINDS, type GenerationKind } from './generation-kind.ts'
 import type { GenerationRequest, GenerationResult } from './generation-request.ts'
-import type { GenerationMedia } from './input-files.ts'
-import { priceOfWork } from './price-work.ts'
+import type { FindUploadedFile, GenerationMedia } from './input-files.ts'
+import { estimateWork, priceOfWork } from './price-work.ts'
 import { repeatTask, type RepeatedRequest } from './repeat-task.ts'
 import { filterExtraMembers } from './filter-extra-members.ts'
 import { createTaskPerformer, type FormerCallerOf } from './task-performer.ts'
@@ -28,12 +28,21 @@ export { IMAGE_BYTES_MAX } from './input-files.ts'
 /** Generates images, video, music and speech: synchronously if the model allows it, otherwise as a task. */
 export interface Generation {
   generate(request: GenerationRequest): Promise<GenerationResult>
+  /** Returns the model of a request and the most that it may cost. Throws if the model cannot do it. Nothing is read or held. */
+  quote(request: QuotedRequest): Quote
   /** Returns what a task was created with, to make it again. Throws `conflict` if that is not possible any more. */
   repeat(place: Place, taskId: string): Promise<RepeatedRequest>
   /** Returns the default duration of video or music. */
   durationOf(type: 'video' | 'music', model: string | null): number
   /** For the worker. */
   readonly performer: TaskPerformer
+}
+
+type QuotedRequest = Pick<GenerationRequest, 'type' | 'model' | 'work' | 'caller'>
+
+interface Quote {
+  readonly model: CatalogModel
+  readonly nanoUsd: NanoUsd
 }
 
 interface GenerationOptions {
@@ -44,6 +53,7 @@ interface GenerationOptions {
   readonly formerCallerOf: FormerCallerOf
   readonly tasks: Pick<Tasks, 'create' | 'readAfterChange' | 'readOrder'>
   readonly media: GenerationMedia
+  readonly findFile: FindUploadedFile
   readonly clock: Clock
   /** For routes without timeouts of their own. */
   readonly timeouts: UpstreamTimeouts
@@ -69,12 +79,11 @@ export function createGeneration(options: GenerationOptions): Generation {
   const parts = { ...options, selectorOf, pause: options.pause ?? pauseFor }
 
   const price = (request: GenerationRequest): PricedRequest => {
-    const { type, caller, requestId, record, cancellation } = request
+    const { type, caller, requestId, record, cancellation, line } = request
     const selector = selectorOf(GENERATION_KINDS[type])
-    const asking = { caller, requestId, record, cancellation, body: request, text: '', bytes: 0 }
+    const asking = { ...line, caller, requestId, record, cancellation, body: request, text: '', bytes: 0 }
     const check = (model: CatalogModel) => checkWork(type, model, completeWork(model, request.work))
-    const suits = (model: CatalogModel) => type !== 'edit' || model.capabilities.has('image_edit')
-    const resolved = inference.resolve({ selector, check, suits }, asking)
+    const resolved = inference.resolve({ selector, check, suits: suits(type) }, asking)
     const { model, routes } = resolved
     const work = filterExtraMembers(completeWork(model, request.work), routes)
     const responseFormat = request.responseFormat ?? model.bounds.responseFormatDefault
@@ -86,12 +95,20 @@ export function createGeneration(options: GenerationOptions): Generation {
     }
   }
 
+  const quote: Generation['quote'] = ({ type, caller, model: named, work: asked }) => {
+    const model = selectorOf(GENERATION_KINDS[type]).resolveModel(caller, named, suits(type))
+    const work = completeWork(model, asked)
+    checkWork(type, model, work)
+    return { model, nanoUsd: estimateWork(priceOfWork(model, work), work) }
+  }
+
   const generate = async (request: GenerationRequest): Promise<GenerationResult> => {
     const priced = price(request)
     const isTask =
-      GENERATION_KINDS[request.type].isAlwaysTask ||
-      request.preference.isAsyncWanted ||
-      priced.resolved.model.delivery === 'async'
+      request.line === undefined &&
+      (GENERATION_KINDS[request.type].isAlwaysTask ||
+        request.preference.isAsyncWanted ||
+        priced.resolved.model.delivery === 'async')
     // Check the quota before anything is charged. A response that contains its files stores none.
     if (isTask || priced.request.responseFormat !== 'b64_json')
       await options.media.requireRoom(request.caller.accountId)
@@ -105,6 +122,7 @@ export function createGeneration(options: GenerationOptions): Generation {
 
   return {
     generate,
+    quote,
     repeat: (place, taskId) => repeatTask(options, place, taskId),
     durationOf: (type, model) => {
       const found = model === null ? catalog.list({ category: type })[0] : catalog.resolve(model)
@@ -112,6 +130,11 @@ export function createGeneration(options: GenerationOptions): Generation {
     },
     performer: createTaskPerformer(parts),
   }
+}
+
+/** Which models a request without a model may get. */
+function suits(type: GenerationRequest['type']): (model: CatalogModel) => boolean {
+  return ({ capabilities }) => type !== 'edit' || capabilities.has('image_edit')
 }
 
 /** How many images it makes, for the limits of projects. */

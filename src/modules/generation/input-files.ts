@@ -1,3 +1,5 @@
+import type { Readable } from 'node:stream'
+import { AppError, invalidValue } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { Place } from '../../storage/place.ts'
 import type { InputFile } from '../../providers/media/media-operation.ts'
@@ -9,13 +11,23 @@ import type { FileReference } from './stored-work.ts'
 /** The part of the media store that generation uses. */
 export type GenerationMedia = Pick<
   Media,
-  'keep' | 'keepFromAddress' | 'requireRoom' | 'read' | 'addressOf' | 'remove'
+  'keep' | 'keepFromAddress' | 'requireRoom' | 'read' | 'addressOf' | 'lastingAddressOf' | 'remove'
 >
+
+/** Finds a file that a client uploaded. Null also for files of other accounts and projects, and for those that were deleted or have expired. */
+export type FindUploadedFile = (place: Place, fileId: string) => Promise<UploadedFile | null>
+
+interface UploadedFile {
+  readonly purpose: string
+  /** The caller must read it to the end or destroy it. */
+  open(): Promise<Readable>
+}
 
 export const IMAGE_BYTES_MAX = 20 * 1024 * 1024
 
 interface KeepOptions {
   readonly media: Pick<Media, 'keep' | 'keepFromAddress' | 'remove'>
+  readonly findFile: FindUploadedFile
   readonly place: Place
   readonly cancellation: Cancellation
 }
@@ -23,7 +35,7 @@ interface KeepOptions {
 /** Stores the client's files. If one fails, deletes those already stored. */
 export async function keepInputs(
   work: MediaWork<ClientFile>,
-  { media, place, cancellation }: KeepOptions,
+  { media, findFile, place, cancellation }: KeepOptions,
 ): Promise<MediaWork<FileReference>> {
   const kept: string[] = []
   try {
@@ -32,11 +44,7 @@ export async function keepInputs(
       const { id } =
         file.kind === 'address'
           ? await media.keepFromAddress({ ...order, url: file.url, param: file.param, cancellation })
-          : await media.keep({
-              ...order,
-              source: file.kind === 'bytes' ? file.bytes : file.open(),
-              param: file.param,
-            })
+          : await media.keep({ ...order, source: await openFile(file, place, findFile), param: file.param })
       kept.push(id)
       return { mediaId: id }
     })
@@ -45,6 +53,34 @@ export async function keepInputs(
     throw error
   }
 }
+
+type HeldFile = Exclude<ClientFile, { readonly kind: 'address' }>
+
+async function openFile(
+  file: HeldFile,
+  place: Place,
+  findFile: FindUploadedFile,
+): Promise<Uint8Array | AsyncIterable<Uint8Array>> {
+  if (file.kind === 'bytes') return file.bytes
+  if (file.kind === 'stream') return file.open()
+  const { param } = file
+  const found = await findFile(place, file.fileId)
+  if (found === null) {
+    const message = `There is no file with the id in '${param}'. It may have been deleted, or have expired.`
+    throw new AppError('not_found', message, { param })
+  }
+  if (!NAMEABLE.has(found.purpose)) {
+    const message = `The file of '${param}' has the purpose ${found.purpose}. Requests may name files for user_data or vision.`
+    throw invalidValue(param, message)
+  }
+  return found.open().catch((error: unknown) => {
+    // It was deleted since it was found.
+    throw error instanceof AppError ? new AppError(error.code, error.message, { param }) : error
+  })
+}
+
+/** Purposes of files that requests may name. */
+const NAMEABLE: ReadonlySet<string> = new Set(['user_data', 'vision'])
 
 /** Loads the files into memory, for a provider. */
 export function loadInputs(

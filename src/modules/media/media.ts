@@ -39,6 +39,8 @@ export interface Media extends OwnFiles {
    * nothing. `baseUrl` is the gateway's address as the client sees it, used if no public address is configured.
    */
   addressOf(file: AddressedFile, baseUrl?: string): string
+  /** The same, valid as long as results are kept. */
+  lastingAddressOf(file: AddressedFile, baseUrl?: string): string
   /** Opens the file of a URL by its last part. Every invalid token gives the same `not_found`. */
   openAddress(token: string): Promise<ServedFile>
   remove(mediaIds: readonly string[]): Promise<void>
@@ -109,7 +111,13 @@ export async function createMedia(options: MediaOptions): Promise<Media> {
   let secret = await readMediaSecret(database)
 
   // Rounded to the full hour, so that repeated requests get the same URL, which caches know.
-  const usualExpiry = (): Date => new Date(Math.ceil((clock.nowMs() + addressMs) / HOUR_MS) * HOUR_MS)
+  const hourAfter = (afterMs: number): Date =>
+    new Date(Math.ceil((clock.nowMs() + afterMs) / HOUR_MS) * HOUR_MS)
+  const usualExpiry = (): Date => hourAfter(addressMs)
+  const addressOf: Media['addressOf'] = ({ id, expiresAt = usualExpiry() }, baseUrl) => {
+    const base = publicUrl ?? baseUrl ?? options.ownUrl()
+    return `${base}/media/${signAddress(secret, { id, expiresAtMs: expiresAt.getTime() })}`
+  }
   const keep = (order: KeepOrder): Promise<MediaRecord> => keepFile(parts, order)
   const describe = ({ id, contentType, bytes }: MediaRecord): MediaFile => ({
     id,
@@ -170,10 +178,9 @@ export async function createMedia(options: MediaOptions): Promise<Media> {
       return { bytes: await readWhole(await openStored(store, record)), contentType: record.contentType }
     },
 
-    addressOf({ id, expiresAt = usualExpiry() }, baseUrl) {
-      const base = publicUrl ?? baseUrl ?? options.ownUrl()
-      return `${base}/media/${signAddress(secret, { id, expiresAtMs: expiresAt.getTime() })}`
-    },
+    addressOf,
+    lastingAddressOf: ({ id }, baseUrl) =>
+      addressOf({ id, expiresAt: hourAfter(parts.resultRetentionMs) }, baseUrl),
 
     async openAddress(token) {
       const address = readAddress(secret, token)

@@ -21,6 +21,7 @@ export function createAnthropicBatches(client: BatchClient, priceMillionths: big
     bytesMax: BYTES_MAX,
     priceMillionths,
     keyMark: client.keyMark,
+    isNamed: false,
     takes: (path) => path === '/messages',
     writeLine: (id, { body }) => `{"custom_id":${JSON.stringify(id)},"params":${body}}`,
     submit: async ({ lines, onCreate }, call) => {

@@ -10,6 +10,8 @@ export interface BatchApi {
   readonly bytesMax: number
   /** What a line costs, in millionths of the price of a request. */
   readonly priceMillionths: bigint
+  /** Whether a batch has a place for our name, so that it is found by it while it runs. */
+  readonly isNamed: boolean
   /** Names the key that new batches are made with. Vendors show a batch to its own key only. */
   readonly keyMark: string
   /** Whether a request to this path may be a line. */
@@ -23,6 +25,8 @@ export interface BatchApi {
   /** The answers of a batch that has ended, in any order. What cannot be read is left out. */
   results(state: EndedBatch, call: BatchCall): AsyncGenerator<BatchResult, void>
   cancel(id: string, call: BatchCall): Promise<void>
+  /** Deletes files that were uploaded for a batch of this name which was not made, or which nobody waits for. */
+  clear?(upload: { readonly name: string; readonly sentAtMs: number }, call: BatchCall): Promise<void>
   /** Deletes what the vendor stores of a batch whose answers were read. */
   forget?(state: EndedBatch, call: BatchCall): Promise<void>
 }
@@ -52,6 +56,8 @@ export interface SoughtBatch {
   /** When it was first sent, since the epoch. */
   readonly sentAtMs: number
   /** Which of these ids belong to other batches of ours. */
+  /** The vendor's ids of batches of this name that are known already. */
+  readonly except?: ReadonlySet<string>
   readonly findKnown: (ids: readonly string[]) => Promise<ReadonlySet<string>>
 }
 

@@ -15,7 +15,7 @@ export interface BatchClientOptions {
   readonly provider: string
   readonly baseUrl: string
   readonly apiKeys: readonly string[]
-  readonly keyHeader: 'authorization' | 'x-api-key' | 'x-goog-api-key'
+  readonly keyHeader: 'authorization' | 'x-api-key' | 'x-goog-api-key' | 'api-key'
   /** Sent with every request, as alternating names and values. */
   readonly headers: readonly string[]
   readonly path?: NetworkPath | undefined
@@ -58,17 +58,21 @@ export class BatchClient {
 
   /** Returns the parsed object of the answer. */
   async json(asked: BatchRequest, call: BatchCall): Promise<Record<string, unknown>> {
+    const value = await this.value(asked, call)
+    if (isRecord(value)) return value
+    throw invalidAnswer(this.provider, 'it answered with something that is not a JSON object')
+  }
+
+  /** The same for an answer that may be a list. */
+  async value(asked: BatchRequest, call: BatchCall): Promise<unknown> {
     const { body } = await this.#send(asked, call)
-    let value: unknown
     try {
       const bytes = await readAll(body, asked.bytesMax ?? ANSWER_BYTES_MAX)
       if (bytes === null) throw invalidAnswer(this.provider, 'it answered with more than an answer can have')
-      value = (await parseJsonInTurns(bytes.toString('utf8'))).value
+      return (await parseJsonInTurns(bytes.toString('utf8'))).value
     } catch (error) {
       throw this.#explain(error, call, true)
     }
-    if (isRecord(value)) return value
-    throw invalidAnswer(this.provider, 'it answered with something that is not a JSON object')
   }
 
   /** Reads the lines of a file. Null for one that is too long. */
@@ -187,9 +191,12 @@ export function requireList(provider: string, data: unknown): readonly unknown[]
 }
 
 /** The upload of a file. */
-export function formOf(purpose: string, lines: readonly string[]): FormData {
+export function formOf(
+  fields: Readonly<Record<string, string>>,
+  { lines, filename }: { readonly lines: readonly string[]; readonly filename: string },
+): FormData {
   const form = new FormData()
-  form.append('purpose', purpose)
-  form.append('file', new Blob(lines.map((line) => `${line}\n`)), 'lines.jsonl')
+  for (const [name, value] of Object.entries(fields)) form.append(name, value)
+  form.append('file', new Blob(lines.map((line) => `${line}\n`)), filename)
   return form
 }

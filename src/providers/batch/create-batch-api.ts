@@ -2,11 +2,18 @@ import { createAnthropicBatches } from './anthropic-batches.ts'
 import type { BatchApi } from './batch-api.ts'
 import { BatchClient, type BatchClientOptions } from './batch-client.ts'
 import { createGoogleBatches } from './google-batches.ts'
-import { createOpenAiBatches, GROQ_DIALECT, MISTRAL_DIALECT, OPENAI_DIALECT } from './openai-batches.ts'
+import { createOpenAiBatches } from './openai-batches.ts'
+import {
+  AZURE_DIALECT,
+  GROQ_DIALECT,
+  MISTRAL_DIALECT,
+  OPENAI_DIALECT,
+  TOGETHER_DIALECT,
+} from './openai-dialects.ts'
 
 /** The batch API of a vendor. */
 export interface VendorBatches {
-  readonly form: 'openai' | 'groq' | 'mistral' | 'anthropic' | 'google'
+  readonly form: 'openai' | 'azure' | 'groq' | 'mistral' | 'together' | 'anthropic' | 'google'
   /** What a line costs by the vendor's price list, in millionths of the price of a request. */
   readonly priceMillionths: bigint
 }
@@ -14,8 +21,15 @@ export interface VendorBatches {
 const HALF = 500_000n
 export const halfPrice = (form: VendorBatches['form']): VendorBatches => ({ form, priceMillionths: HALF })
 
+/** For a vendor whose discount depends on the model. The operator sets the factors of models that have one. */
+export const wholePrice = (form: VendorBatches['form']): VendorBatches => ({
+  form,
+  priceMillionths: 2n * HALF,
+})
+
 interface FormTraits {
-  readonly baseUrl: string
+  /** Null: each customer has an address. */
+  readonly baseUrl: string | null
   readonly keyHeader: BatchClientOptions['keyHeader']
   readonly headers?: readonly string[]
   readonly create: (client: BatchClient, priceMillionths: bigint) => BatchApi
@@ -26,6 +40,16 @@ const FORMS: Readonly<Record<VendorBatches['form'], FormTraits>> = {
     baseUrl: 'https://api.openai.com/v1',
     keyHeader: 'authorization',
     create: (client, price) => createOpenAiBatches(client, OPENAI_DIALECT, price),
+  },
+  azure: {
+    baseUrl: null,
+    keyHeader: 'api-key',
+    create: (client, price) => createOpenAiBatches(client, AZURE_DIALECT, price),
+  },
+  together: {
+    baseUrl: 'https://api.together.xyz/v1',
+    keyHeader: 'authorization',
+    create: (client, price) => createOpenAiBatches(client, TOGETHER_DIALECT, price),
   },
   groq: {
     baseUrl: 'https://api.groq.com/openai/v1',
@@ -60,9 +84,11 @@ export function createBatchApi(
 ): { readonly api: BatchApi; close(): Promise<void> } | null {
   if (batches === undefined || apiKeys.length === 0) return null
   const { baseUrl: usual, keyHeader, headers: own = [], create } = FORMS[batches.form]
+  const address = baseUrl ?? usual
+  if (address === null) return null
   const client = new BatchClient({
     provider,
-    baseUrl: baseUrl ?? usual,
+    baseUrl: address,
     apiKeys,
     keyHeader,
     headers: [...own, ...headers],

@@ -22,6 +22,7 @@ export function createGoogleBatches(client: BatchClient, priceMillionths: bigint
     bytesMax: BYTES_MAX,
     priceMillionths,
     keyMark: client.keyMark,
+    isNamed: true,
     takes: (path) => PATH.test(path),
     writeLine: (id, { body }) => `{"request":${body},"metadata":{"key":${JSON.stringify(id)}}}`,
     submit: async ({ name, path, lines, onCreate }, call) => {
@@ -35,15 +36,18 @@ export function createGoogleBatches(client: BatchClient, priceMillionths: bigint
       )
       return readName(client, made['name'])
     },
-    find: async ({ name }, call) => {
+    find: async ({ name, except }, call) => {
       let token = ''
       for (let number = 0; number < PAGES_MAX; number += 1) {
         const query = token === '' ? '' : `&pageToken=${encodeURIComponent(token)}`
         const page = await client.json({ method: 'GET', path: `/batches?pageSize=100${query}` }, call)
         const { operations, batches, nextPageToken } = page
         const listed = [operations, batches].flatMap((list): unknown[] => (Array.isArray(list) ? list : []))
-        for (const one of listed.filter(isRecord))
-          if (displayNameOf(one) === name) return readName(client, one['name'])
+        for (const one of listed.filter(isRecord)) {
+          if (displayNameOf(one) !== name) continue
+          const id = readName(client, one['name'])
+          if (except?.has(id) !== true) return id
+        }
         if (typeof nextPageToken !== 'string' || nextPageToken === '') return null
         token = nextPageToken.slice(0, 2_000)
       }

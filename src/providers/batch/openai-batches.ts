@@ -1,71 +1,17 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { isRecord } from '../../kernel/is-record.ts'
-import { UpstreamError } from '../failures/upstream-error.ts'
+import { invalidAnswer, UpstreamError } from '../failures/upstream-error.ts'
 import { UNSURE, type BatchApi, type BatchCall, type BatchResult, type BatchState } from './batch-api.ts'
 import { formOf, requireId, requireList, type BatchClient } from './batch-client.ts'
+import { FILES_A_PAGE, NAME, type OpenAiDialect } from './openai-dialects.ts'
 import { readResults, toResult } from './read-result.ts'
 
-/** How an API of files and batches differs from OpenAI's. */
-interface OpenAiDialect {
-  readonly batches: string
-  create(order: {
-    readonly file: string
-    readonly endpoint: string
-    readonly model: string
-    readonly name: string
-  }): object
-  /** The query of a page of the list. Null: there is no further one. */
-  page(after: string | null, number: number): string | null
-  readonly running: ReadonlySet<string>
-  readonly ended: ReadonlySet<string>
-  readonly outputs: readonly string[]
-  readonly inputs: readonly string[]
-  readonly paths: ReadonlySet<string>
-}
-
-/** In the metadata of a batch. */
-const NAME = 'parkway_part'
 /** Clocks differ by less. */
 const CLOCK_MS = 3_600_000
 const PAGES_MAX = 50
-
-/** https://platform.openai.com/docs/api-reference/batch */
-export const OPENAI_DIALECT: OpenAiDialect = {
-  batches: '/batches',
-  create: ({ file, endpoint, name }) => ({
-    input_file_id: file,
-    endpoint,
-    completion_window: '24h',
-    metadata: { [NAME]: name },
-  }),
-  page: (after) => (after === null ? '?limit=100' : `?limit=100&after=${after}`),
-  running: new Set(['validating', 'in_progress', 'finalizing', 'cancelling']),
-  ended: new Set(['completed', 'failed', 'expired', 'cancelled']),
-  outputs: ['output_file_id', 'error_file_id'],
-  inputs: ['input_file_id'],
-  paths: new Set(['/chat/completions', '/responses', '/embeddings', '/completions', '/moderations']),
-}
-
-/** The same for chat only. https://console.groq.com/docs/batch */
-export const GROQ_DIALECT: OpenAiDialect = { ...OPENAI_DIALECT, paths: new Set(['/chat/completions']) }
-
-/** https://docs.mistral.ai/api/endpoint/batch */
-export const MISTRAL_DIALECT: OpenAiDialect = {
-  batches: '/batch/jobs',
-  create: ({ file, endpoint, model, name }) => ({
-    input_files: [file],
-    endpoint,
-    model,
-    metadata: { [NAME]: name },
-    timeout_hours: 24,
-  }),
-  page: (_, number) => `?page_size=100&page=${number}`,
-  running: new Set(['QUEUED', 'RUNNING', 'CANCELLATION_REQUESTED']),
-  ended: new Set(['SUCCESS', 'FAILED', 'TIMEOUT_EXCEEDED', 'CANCELLED']),
-  outputs: ['output_file', 'error_file'],
-  inputs: [],
-  paths: new Set(['/chat/completions', '/embeddings']),
-}
-
+/** How long a vendor may take to read an upload before a batch of it is made. */
+const FILE_LOOKS_MAX = 60
+const FILE_PAUSE_MS = 1_000
 const LINES_MAX = 50_000
 /** Of the 100 MB or more that each of these vendors takes. */
 const BYTES_MAX = 90 * 1024 * 1024
@@ -81,36 +27,42 @@ export function createOpenAiBatches(
     bytesMax: BYTES_MAX,
     priceMillionths,
     keyMark: client.keyMark,
+    isNamed: true,
     takes: (path) => dialect.paths.has(path),
     writeLine: (id, { path, body }) =>
-      `{"custom_id":${JSON.stringify(id)},"method":"POST","url":${JSON.stringify(`/v1${path}`)},"body":${body}}`,
+      `{"custom_id":${JSON.stringify(id)},"method":"POST","url":${JSON.stringify(dialect.endpointOf(path))},"body":${dialect.bodyOf(body)}}`,
     submit: async ({ name, path, model, lines, onCreate }, call) => {
-      const uploaded = await client.json(
-        { method: 'POST', path: '/files', body: formOf('batch', lines) },
-        call,
-      )
+      const filename = filenameOf(name)
+      const form = formOf(dialect.uploadFields(filename), { lines, filename })
+      const uploaded = await client.json({ method: 'POST', path: dialect.uploads, body: form }, call)
       const file = requireId(provider, uploaded['id'])
+      if (dialect.readsUploads) await waitForFile(client, file, call)
       await onCreate()
-      const body = JSON.stringify(dialect.create({ file, endpoint: `/v1${path}`, model, name }))
+      const endpoint = dialect.endpointOf(path)
+      const body = JSON.stringify(dialect.create({ file, endpoint, model, name }))
       const made = await client.json({ method: 'POST', path: dialect.batches, body }, call)
-      return requireId(provider, made['id'])
+      return requireId(provider, dialect.madeOf(made)['id'])
     },
-    find: async ({ name, sentAtMs }, call) => {
+    find: async ({ name, sentAtMs, except }, call) => {
+      const uploads = dialect.isNamed ? null : await findUploads(client, dialect, { name, sentAtMs, call })
       let after: string | null = null
       for (let number = 0; number < PAGES_MAX; number += 1) {
         const query = dialect.page(after, number)
-        const path: string = dialect.batches + (query ?? '')
-        const { data } = await client.json({ method: 'GET', path }, call)
-        const batches = requireList(provider, data)
+        if (query === null) return null
+        const answer = await client.value({ method: 'GET', path: dialect.batches + query }, call)
+        const batches = requireList(provider, isRecord(answer) ? answer['data'] : answer)
         for (const batch of batches) {
           if (!isRecord(batch)) continue
-          const { id, metadata } = batch
-          if (isRecord(metadata) && metadata[NAME] === name) return requireId(provider, id)
+          const { id, metadata, input_file_id: file } = batch
+          const isOurs =
+            uploads === null ? isRecord(metadata) && metadata[NAME] === name : uploads.includes(String(file))
+          if (!isOurs) continue
+          const found = requireId(provider, id)
+          if (except?.has(found) !== true) return found
         }
         const last = batches.at(-1)
         if (!isRecord(last)) return null
-        if (Number(last['created_at']) * 1_000 < sentAtMs - CLOCK_MS && dialect === OPENAI_DIALECT)
-          return null
+        if (Number(last['created_at']) * 1_000 < sentAtMs - CLOCK_MS && dialect.isNewestFirst) return null
         after = requireId(provider, last['id'])
       }
       return UNSURE
@@ -122,11 +74,60 @@ export function createOpenAiBatches(
     cancel: async (id, call) => {
       await client.json({ method: 'POST', path: `${dialect.batches}/${id}/cancel` }, call)
     },
+    clear: async ({ name, sentAtMs }, call) => {
+      for (const file of await findUploads(client, dialect, { name, sentAtMs, call }))
+        await orLost(client.json({ method: 'DELETE', path: `/files/${file}` }, call))
+    },
     forget: async ({ files, leftFiles = [] }, call) => {
       for (const file of [...files, ...leftFiles])
         await orLost(client.json({ method: 'DELETE', path: `/files/${file}` }, call))
     },
   }
+}
+
+interface Upload {
+  readonly name: string
+  readonly sentAtMs: number
+  readonly call: BatchCall
+}
+
+/** Files of a part are found by their name, because a process may die before it has stored the id of one. */
+async function findUploads(
+  client: BatchClient,
+  dialect: OpenAiDialect,
+  { name, sentAtMs, call }: Upload,
+): Promise<string[]> {
+  const filename = filenameOf(name)
+  const found: string[] = []
+  let after: string | null = null
+  for (let number = 0; number < PAGES_MAX; number += 1) {
+    const query = dialect.filePage(after, number)
+    if (query === null) break
+    const { data } = await client.json({ method: 'GET', path: `/files${query}` }, call)
+    const files = requireList(client.provider, data).filter(isRecord)
+    for (const file of files)
+      if (file['filename'] === filename) found.push(requireId(client.provider, file['id']))
+    const last = files.at(-1)
+    if (last === undefined || files.length < FILES_A_PAGE) break
+    if (Number(last['created_at']) * 1_000 < sentAtMs - CLOCK_MS) break
+    after = requireId(client.provider, last['id'])
+  }
+  return found
+}
+
+/** Throws for a file that the vendor does not take, or takes too long to read. */
+async function waitForFile(client: BatchClient, id: string, call: BatchCall): Promise<void> {
+  for (let looks = 1; ; looks += 1) {
+    const { status } = await client.json({ method: 'GET', path: `/files/${id}` }, call)
+    if (status === undefined || status === 'processed') return
+    if (status === 'error' || status === 'deleted' || looks === FILE_LOOKS_MAX)
+      throw invalidAnswer(client.provider, `it does not take a file of a batch, which is ${String(status)}`)
+    await delay(FILE_PAUSE_MS, undefined, { signal: call.signal })
+  }
+}
+
+function filenameOf(name: string): string {
+  return `parkway-${name}.jsonl`
 }
 
 async function look(

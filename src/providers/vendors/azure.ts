@@ -1,4 +1,5 @@
 import { reasoningEffort } from '../openai-compatible/upstream.ts'
+import { halfPrice } from '../batch/create-batch-api.ts'
 import { entraSignIn } from '../sign-in/entra-sign-in.ts'
 import type { VendorDescriptor } from '../vendor-descriptor.ts'
 
@@ -12,6 +13,7 @@ export const azure: VendorDescriptor = {
   keys: { prefix: 'AZURE_OPENAI' },
   traceName: 'azure.ai.openai',
   signIn: entraSignIn,
+  batches: halfPrice('azure'),
   // https://learn.microsoft.com/rest/api/azureopenai/models/list tells models, and only the management API deployments.
   lacksModelList: 'Azure tells no key the names of deployments, which routes need',
   wire: {

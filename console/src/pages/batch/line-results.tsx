@@ -65,8 +65,12 @@ const COLUMNS: Column<ResultLine>[] = [
   },
   {
     id: 'answer',
-    value: ({ response }) => answerText(response?.body),
+    value: shownOf,
     header: 'Answer',
-    render: ({ response }) => <span title={answerText(response?.body)}>{answerText(response?.body)}</span>,
+    render: (line) => <span title={shownOf(line)}>{shownOf(line)}</span>,
   },
 ]
+
+function shownOf({ response, error }: ResultLine): string {
+  return error?.message ?? answerText(response?.body)
+}

@@ -14,6 +14,8 @@ const ENDPOINTS = [
   '/v1/embeddings',
   '/v1/moderations',
   '/v1/rerank',
+  '/v1/images/generations',
+  '/v1/images/edits',
 ]
 const CHOICES = ENDPOINTS.map((value) => ({ value, label: value }))
 /** The first line of a file is looked for in so many bytes. */

@@ -4,6 +4,7 @@ import type { BatchName, Batches } from '../../../modules/batches/batches.ts'
 import { nullable } from '../../../wires/nullable.ts'
 import { uuidOfBatch } from '../../../wires/openai-files/batch-id.ts'
 import { uuidOfFile } from '../../../wires/openai-files/file-id.ts'
+import { baseUrlOf } from '../../parameters/base-url-of.ts'
 import { inProject } from '../../access.ts'
 import { PAGE_LIMIT_DEFAULT } from '../../answers/list-page.ts'
 import { defineRoute, type Route } from '../../route.ts'
@@ -21,7 +22,7 @@ const BatchBody = Type.Object(
       minLength: 1,
       maxLength: 256,
       description:
-        'What each line asks: `/v1/chat/completions`, `/v1/responses`, `/v1/messages`, `/v1/completions`, `/v1/embeddings`, `/v1/moderations` or `/v1/rerank`.',
+        'What each line asks: `/v1/chat/completions`, `/v1/responses`, `/v1/messages`, `/v1/completions`, `/v1/embeddings`, `/v1/moderations`, `/v1/rerank`, `/v1/images/generations` or `/v1/images/edits`.',
     }),
     completion_window: Type.Literal('24h', { description: 'How long the batch may take.' }),
     metadata: nullable(Metadata, 'Comes back with the batch.'),
@@ -80,7 +81,7 @@ export const batchRoutes = ({ batches }: { batches: Batches }): Route[] => [
     otherErrors: [404, 409, 429],
     body: BatchBody,
     responses: { 200: { description: 'The batch. Its lines are checked next.', schema: BatchAnswer } },
-    handle: async ({ caller, body }) => {
+    handle: async ({ caller, body, headers }) => {
       const inputFileId = uuidOfFile(body.input_file_id)
       if (inputFileId === null)
         throw invalidValue('input_file_id', "'input_file_id' is not the id of a file.")
@@ -92,6 +93,7 @@ export const batchRoutes = ({ batches }: { batches: Batches }): Route[] => [
         outputSeconds: body.output_expires_after?.seconds ?? null,
         runsAsFar: body.run_as_far_as_credit_goes === true,
         webhookUrl: body.webhook_url ?? null,
+        baseUrl: baseUrlOf(headers),
       })
       return batchToWire(batch)
     },

@@ -6,7 +6,8 @@ import { ImageInput } from '../../parameters/client-image.ts'
 import { TaskMembers } from '../../paid/run-generation.ts'
 
 const PROMPT_CHARACTERS_MAX = 32_000
-const IMAGES_MAX = 16
+/** That are edited by one request. */
+export const IMAGES_MAX = 16
 
 const Model = Type.String({ minLength: 1, maxLength: 256, description: 'A model id from `GET /v1/models`.' })
 const Prompt = Type.String({ minLength: 1, maxLength: PROMPT_CHARACTERS_MAX })
@@ -69,7 +70,15 @@ export const ImageEditRequest = Type.Object(
     model: nullable(Model),
     image: Type.Optional(
       Type.Union([ImageInput, Type.Array(ImageInput, { minItems: 1, maxItems: IMAGES_MAX })], {
-        description: 'The picture: an `https` address, a data URI or base64.',
+        description:
+          'The picture: an `https` address, a data URI, base64, or `{"file_id": …}` of an uploaded file.',
+      }),
+    ),
+    images: nullable(
+      Type.Array(ImageInput, {
+        minItems: 1,
+        maxItems: IMAGES_MAX,
+        description: 'The same as `image`, by the name that it has in JSON at OpenAI.',
       }),
     ),
     mask: nullable(ImageInput, 'A picture whose transparent parts say where to edit.'),
@@ -135,6 +144,7 @@ const NAMED_MEMBERS: ReadonlySet<string> = new Set([
   ...Object.keys(ImageMembers).filter((name) => name !== 'user'),
   'model',
   'image',
+  'images',
   'mask',
   'stream',
 ])

@@ -1,20 +1,20 @@
 import { IMAGE_BYTES_MAX, type ClientFile } from '../../../modules/generation/generation.ts'
 import { AppError } from '../../../kernel/app-error.ts'
 import { isRecord } from '../../../kernel/is-record.ts'
-import type { ImageWork } from '../../../providers/media/media-work.ts'
-import { fromUpload, readClientImage, type ImageInput } from '../../parameters/client-image.ts'
+import type { ImageInput } from '../../parameters/client-image.ts'
 import type { FormDescription, UploadedFile } from '../../multipart/form.ts'
 import { sendEventReply } from '../../answers/send-event-reply.ts'
 import { inProject } from '../../access.ts'
 import { defineRoute, type Route, type RouteRequest } from '../../route.ts'
 import { imageEvents } from './image-events.ts'
+import { readEdit, readGeneration, readImages, readTarget } from './image-order.ts'
 import { TaskReceipt, type RunGeneration } from '../../paid/run-generation.ts'
 import {
   BackgroundRemovalRequest,
   ImageAnswer,
   ImageEditRequest,
   ImageGenerationRequest,
-  unnamedMembers,
+  IMAGES_MAX,
   UpscaleRequest,
 } from './image-wire.ts'
 
@@ -23,7 +23,6 @@ const MEBIBYTE = 1024 * 1024
 const ONE_IMAGE_JSON_BYTES_MAX = Math.ceil((IMAGE_BYTES_MAX * 4) / 3) + MEBIBYTE
 /** Limit for a JSON body with two images in base64. More than two must be sent as a form or by URL. */
 const EDIT_JSON_BYTES_MAX = 2 * ONE_IMAGE_JSON_BYTES_MAX
-const EDITED_IMAGES_MAX = 16
 
 const ONE_IMAGE_FORM: FormDescription = {
   files: {
@@ -35,9 +34,10 @@ const ONE_IMAGE = { form: ONE_IMAGE_FORM, bodyLimitBytes: ONE_IMAGE_JSON_BYTES_M
 const EDIT_FORM: FormDescription = {
   files: {
     image: {
-      countMax: EDITED_IMAGES_MAX,
+      countMax: IMAGES_MAX,
       bytesMax: IMAGE_BYTES_MAX,
       isRequired: true,
+      otherName: 'images',
       description: 'What to edit.',
     },
     mask: {
@@ -69,12 +69,7 @@ export const imageRoutes = ({ runGeneration }: { runGeneration: RunGeneration })
     path: '/v1/images/generations',
     summary: 'Make images',
     body: ImageGenerationRequest,
-    handle: (request) =>
-      runImages(runGeneration, request, {
-        type: 'image',
-        work: toImageWork(request.body, [], null),
-        ...readTarget(request.body),
-      }),
+    handle: (request) => runImages(runGeneration, request, readGeneration(request.body)),
   }),
   defineRoute({
     ...shared,
@@ -83,15 +78,7 @@ export const imageRoutes = ({ runGeneration }: { runGeneration: RunGeneration })
     body: ImageEditRequest,
     form: EDIT_FORM,
     bodyLimitBytes: EDIT_JSON_BYTES_MAX,
-    handle: async (request) => {
-      const { body, files } = request
-      const images = readImages(body.image, files)
-      return runImages(runGeneration, request, {
-        type: 'edit',
-        work: toImageWork(body, images, readImages(body.mask, files, 'mask')[0] ?? null),
-        ...readTarget(body),
-      })
-    },
+    handle: (request) => runImages(runGeneration, request, readEdit(request.body, request.files)),
   }),
   defineRoute({
     ...shared,
@@ -139,58 +126,6 @@ async function runImages(
   if (!isRecord(answer) || !Array.isArray(answer['data'])) return answer
   const operation = order.type === 'edit' ? 'image_edit' : 'image_generation'
   return sendEventReply(reply, imageEvents(answer, body, operation), exchange)
-}
-
-type Target = Partial<Pick<ImageEditRequest, 'model' | 'response_format'>>
-
-/** The model of the request and the format of its images. */
-function readTarget({ model, response_format: responseFormat }: Target) {
-  return { model: model ?? null, responseFormat: responseFormat ?? null }
-}
-
-function toImageWork(
-  body: Omit<ImageGenerationRequest, 'model'>,
-  images: readonly ClientFile[],
-  mask: ClientFile | null,
-): ImageWork<ClientFile> {
-  return {
-    kind: 'image',
-    prompt: body.prompt,
-    count: body.n ?? 1,
-    size: unlessAuto(body.size),
-    aspectRatio: body.aspect_ratio ?? null,
-    quality: unlessAuto(body.quality),
-    style: body.style ?? null,
-    background: body.background ?? null,
-    outputFormat: body.output_format ?? null,
-    seed: body.seed ?? null,
-    images,
-    mask,
-    extra: unnamedMembers(body),
-  }
-}
-
-/** Returns null for `auto`, so that the model chooses the value. */
-function unlessAuto(value: string | null | undefined): string | null {
-  return value === undefined || value === 'auto' ? null : value
-}
-
-/** Returns the images of the form and of the body. */
-function readImages(
-  given: ImageInput | readonly ImageInput[] | null | undefined,
-  files: readonly UploadedFile[],
-  field = 'image',
-): ClientFile[] {
-  const uploaded = files.filter((file) => file.field === field).map(fromUpload)
-  if (given === null || given === undefined) return uploaded
-  const inputs = isList(given)
-    ? given.map((one, index) => readClientImage(one, `${field}.${index}`))
-    : [readClientImage(given, field)]
-  return [...uploaded, ...inputs]
-}
-
-function isList(given: ImageInput | readonly ImageInput[]): given is readonly ImageInput[] {
-  return Array.isArray(given)
 }
 
 interface OneImageRequest {

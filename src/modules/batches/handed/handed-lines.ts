@@ -4,13 +4,15 @@ import type { Clock } from '../../../kernel/clock.ts'
 import { lineIdOf } from '../../../providers/batch/batch-api.ts'
 import type { HandedAnswer, HandedRequest, HandOver } from '../../../providers/batch/hand-over.ts'
 import { isReadByAll } from '../../../storage/borrowing/capabilities.ts'
+import { expectAnswer } from './expect-answer.ts'
 import { HandedRoom } from './handed-room.ts'
-import type { HandedCall, Handing } from './handing.ts'
+import { waitsOf, type HandedCall, type HandedPace, type HandedWaits, type Handing } from './handing.ts'
 import { released } from './part-lines.ts'
 import { readOpenParts } from './part-rows.ts'
 import { VendorPart, type PartOptions } from './vendor-part.ts'
 
-interface HandedOptions extends Omit<PartOptions, 'onRefused'> {
+interface HandedOptions extends Omit<PartOptions, 'onRefused' | 'waits'> {
+  readonly handedPace: HandedPace
   readonly clock: Clock
   /** Of the process. */
   readonly room: HandedRoom
@@ -28,6 +30,7 @@ const CLOSE_MS_MAX = 30_000
 /** The lines of one batch that wait for answers of vendors. */
 export class HandedLines {
   readonly #options: HandedOptions
+  readonly #waits: HandedWaits
   readonly #room: HandedRoom
   readonly #parts = new Set<VendorPart>()
   readonly #followed = new Set<Promise<void>>()
@@ -43,11 +46,12 @@ export class HandedLines {
 
   constructor(options: HandedOptions) {
     this.#options = options
+    this.#waits = waitsOf(options.handedPace)
     this.#room = new HandedRoom(options.room)
   }
 
   get isFull(): boolean {
-    return this.#room.isFull
+    return this.#room.isFull || (!this.#room.isTakingOver && this.#options.results().isTight)
   }
 
   /** Lines that wait for a vendor. */
@@ -138,9 +142,18 @@ export class HandedLines {
     const text = api?.writeLine(lineIdOf(part.name, number), request).replaceAll('\n', ' ') ?? ''
     const bytes = Buffer.byteLength(text)
     this.#room.take(bytes)
-    const waiting = part.lines.wait(number, text)
+    const results = this.#options.results()
+    let expectedBytes = expectAnswer(request.body)
+    results.expect(expectedBytes)
+    const waiting = part.lines.wait(number, text).then((answer) => {
+      results.forget(expectedBytes)
+      expectedBytes = answer.body.length
+      results.expect(expectedBytes)
+      return answer
+    })
     line.begin(() => {
       this.#room.give(bytes)
+      results.forget(expectedBytes)
       part.lines.leave(number)
       this.#options.onChange()
     })
@@ -150,7 +163,8 @@ export class HandedLines {
 
   /** Returns the part that takes the line. Throws if the vendor takes no such lines. */
   #gather({ path, body }: HandedRequest, handing: Handing | null): VendorPart {
-    const { findBatchApi, clock, waits } = this.#options
+    const { findBatchApi, clock } = this.#options
+    const waits = this.#waits
     const api = handing === null ? null : findBatchApi(handing.providerId)
     const key = `${handing?.providerId} ${handing?.upstreamModel} ${path}`
     if (handing === null || api === null || this.#isEnding || this.#refused.has(key) || !api.takes(path))
@@ -215,7 +229,7 @@ export class HandedLines {
   }
 
   #createPart(row: VendorPart['row'], onRefused: () => void = () => {}): VendorPart {
-    return new VendorPart(row, { ...this.#options, onRefused })
+    return new VendorPart(row, { ...this.#options, waits: this.#waits, onRefused })
   }
 }
 

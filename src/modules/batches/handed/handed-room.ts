@@ -55,6 +55,10 @@ export class HandedRoom {
     return true
   }
 
+  get isTakingOver(): boolean {
+    return this.#all !== null && this.#all.#taker === this
+  }
+
   endTakeOver(): void {
     if (this.#all !== null && this.#all.#taker === this) this.#all.#taker = null
   }

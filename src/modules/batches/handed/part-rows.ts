@@ -84,6 +84,15 @@ export async function notePartMade(
   return update(database, claim, id, 'vendor_id = $5', [vendorId])
 }
 
+/** Which batch of the vendor answers a part, as far as it is stored. Undefined: the part is not followed any more. */
+export async function readVendorId(queryable: Queryable, id: string): Promise<string | null | undefined> {
+  const [row] = await queryable.query<{ vendor_id: string | null }>(
+    'SELECT vendor_id FROM batch_parts WHERE id = $1 AND over_at IS NULL',
+    [id],
+  )
+  return row?.vendor_id
+}
+
 /** Every line of the part has ended, or is asked by itself. */
 export function closePart(database: Database, claim: BatchClaim, id: string): Promise<boolean> {
   return update(database, claim, id, 'over_at = now()')

@@ -1,18 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { keepTrying } from '../../../kernel/keep-trying.ts'
 import type { Logger } from '../../../kernel/logger.ts'
-import {
-  lineNumberOf,
-  UNSURE,
-  type BatchApi,
-  type BatchCall,
-  type EndedBatch,
-} from '../../../providers/batch/batch-api.ts'
+import { lineNumberOf, UNSURE, type EndedBatch } from '../../../providers/batch/batch-api.ts'
 import { UpstreamError } from '../../../providers/failures/upstream-error.ts'
 import type { Database } from '../../../storage/database.ts'
+import type { BatchCaller } from '../batch-caller.ts'
 import type { BatchClaim } from '../batch.ts'
+import type { ResultRoom } from '../lines/result-room.ts'
 import type { FindBatchApi, HandedWaits } from './handing.ts'
 import { PartLines, released } from './part-lines.ts'
+import { PartTwins } from './part-twins.ts'
+import { nameOfPart, PartVendor } from './part-vendor.ts'
 import {
   closePart,
   countLinesOfPart,
@@ -29,6 +27,9 @@ export interface PartOptions {
   readonly findBatchApi: FindBatchApi
   readonly waits: HandedWaits
   readonly logger: Logger
+  readonly caller: Pick<BatchCaller, 'mayKeepAnswers'>
+  /** The room for the answers of the batch. */
+  readonly results: () => Pick<ResultRoom, 'isFull' | 'isTight' | 'expect' | 'forget'>
   /** Called when the vendor refuses the part as such: no further lines are handed to it in this way. */
   readonly onRefused: () => void
 }
@@ -40,6 +41,8 @@ const LOST_LOOKS = 5
 const THROTTLED_MS_MAX = 600_000
 /** A vendor sends one result for each line, and a few may stand twice. */
 const RESULTS_SPARE = 1_000
+/** A process that was stopped for longer than this after it noted a part as sent does not send it: another one may have. */
+const SENDING_MS_MAX = 10_000
 const AGAIN_STATUSES = new Set([408, 409, 425, 429])
 
 /** One batch at a vendor with lines of ours: it is sent once, followed, and its answers are given to the calls of the lines. */
@@ -49,6 +52,8 @@ export class VendorPart {
   readonly name: string
   readonly lines = new PartLines()
   readonly #options: PartOptions
+  readonly #vendor: PartVendor
+  readonly #twins: PartTwins
   readonly #stop = new AbortController()
   /** Ends the pause before the next look at the vendor. */
   readonly #ending = new AbortController()
@@ -59,11 +64,17 @@ export class VendorPart {
   /** Since when nothing more of the batch is wanted. */
   #endingSinceMs: number | null = null
   #hasCancelled = false
+  /** Whether the vendor may have files of it although it has no batch. */
+  #hasUpload = false
+  /** Answers are not stored any more: what the vendor has of them is deleted. */
+  #isErasing = false
 
   constructor(row: PartRow, options: PartOptions) {
     this.row = row
-    this.name = row.id.replaceAll('-', '')
+    this.name = nameOfPart(row)
     this.#options = options
+    this.#vendor = new PartVendor(row, options, this.#stop.signal)
+    this.#twins = new PartTwins(row, options, this.#vendor)
     this.#vendorId = row.vendorId
     this.#mayExist = row.isSent
   }
@@ -86,13 +97,20 @@ export class VendorPart {
     const { signal } = this.#stop
     try {
       if (isNew) await this.#store((numbers) => insertPart(database, claim, this.row, numbers))
+      else {
+        // The last worker may have uploaded it, or may still be sending it.
+        this.#hasUpload = this.#vendorId === null
+        this.#twins.begin()
+      }
       const state = (await this.#submit()) ? await this.#waitForEnd() : null
       if (state !== null) await this.#deliver(state)
       this.lines.release(released('The batch of the vendor has no answer to this line.'))
       await this.lines.settle()
       if (signal.aborted) return
+      await this.#twins.cancelOne(this.#vendorId)
+      // Before the part is closed: a worker that dies in between leaves this to the next one.
+      await this.#tidy(state)
       await this.#store(() => closePart(database, claim, this.row.id))
-      if (state !== null) await this.#tidy(state)
     } catch (error) {
       if (!signal.aborted) throw error
     }
@@ -117,7 +135,9 @@ export class VendorPart {
         await this.#pause(this.#options.waits.pollMs)
         continue
       }
+      if (!(await this.#options.caller.mayKeepAnswers())) this.#erase()
       if (this.#endingSinceMs !== null || this.lines.size === 0 || submits > SUBMITS_MAX) return false
+      if (this.#hasUpload) await this.#clear()
       const pauseMs = await this.#trySubmit(submits)
       if (pauseMs === null) return false
       if (pauseMs > 0) await this.#pause(pauseMs)
@@ -136,12 +156,15 @@ export class VendorPart {
     )
     const findKnown = (ids: readonly string[]) => findKnownParts(database, provider, ids)
     const sought = { name: this.name, lineCount, sentAtMs: createdAtMs, findKnown }
-    const found = await this.#ask((api, call) => api.find(sought, { ...call, needsOwnKey: true }))
+    const found = await this.#vendor.ask((api, call) => api.find(sought, { ...call, needsOwnKey: true }))
     if (found === undefined || found === UNSURE) return
     if (found !== null) {
       this.#vendorId = found
       await this.#store(() => notePartMade(database, claim, this.row.id, found))
-    } else if (performance.now() - this.#askedAtMs > waits.settleMs) this.#mayExist = false
+    } else if (performance.now() - this.#askedAtMs > waits.settleMs) {
+      this.#mayExist = false
+      this.#twins.begin()
+    }
   }
 
   /** Returns how long to wait before the next try, 0 if there was none needed, or null if the vendor refuses the part. */
@@ -154,13 +177,20 @@ export class VendorPart {
     const { texts } = this.lines
     try {
       const onCreate = async (): Promise<void> => {
+        const notedMs = performance.now()
         await this.#store(() => notePartSent(database, claim, id, [...texts.keys()]))
         isSent = true
+        if (performance.now() - notedMs > SENDING_MS_MAX) throw sentTooLate(provider)
       }
+      this.#hasUpload = true
       const lines = [...texts.values()]
-      const vendorId = await api.submit({ name: this.name, path, model, lines, onCreate }, this.#call())
+      const vendorId = await api.submit({ name: this.name, path, model, lines, onCreate }, this.#vendor.call)
       this.#vendorId = vendorId
-      await this.#store(() => notePartMade(database, claim, id, vendorId))
+      this.#hasUpload = false
+      await this.#store(() => notePartMade(database, claim, id, vendorId)).catch(async (error: unknown) => {
+        await this.#twins.abandon(vendorId)
+        throw error
+      })
       return 0
     } catch (error) {
       if (!(error instanceof UpstreamError) || this.#stop.signal.aborted) throw error
@@ -181,13 +211,15 @@ export class VendorPart {
   async #waitForEnd(): Promise<EndedBatch | null> {
     const vendorId = this.#vendorId ?? ''
     for (let lostLooks = 0; lostLooks < LOST_LOOKS && !this.#isOver();) {
+      if (!(await this.#options.caller.mayKeepAnswers())) this.#erase()
+      await this.#twins.cancelOne(this.#vendorId)
       const isForNobody = this.#isForNobody
       if (this.#endingSinceMs !== null && !this.#hasCancelled) {
         // It may have ended meanwhile, which the look tells.
-        const isDone = await this.#ask((api, call) => api.cancel(vendorId, call).then(() => true))
+        const isDone = await this.#vendor.ask((api, call) => api.cancel(vendorId, call).then(() => true))
         this.#hasCancelled = isDone === true
       }
-      const state = await this.#ask((api, call) => api.look(vendorId, call))
+      const state = await this.#vendor.ask((api, call) => api.look(vendorId, call))
       if (state?.kind === 'ended') return state
       if (isForNobody) return null
       lostLooks = state?.kind === 'lost' ? lostLooks + 1 : 0
@@ -200,10 +232,12 @@ export class VendorPart {
   async #deliver(state: EndedBatch): Promise<void> {
     const resultsMax = 2 * this.lines.size + RESULTS_SPARE
     while (this.lines.size > 0 && !this.#isOver()) {
-      const isRead = await this.#ask(async (api, call) => {
+      const isRead = await this.#vendor.ask(async (api, call) => {
         let results = 0
         for await (const result of api.results(state, call)) {
           const number = lineNumberOf(this.name, result.id)
+          // Answers that would not be stored are not charged.
+          if (this.#options.results().isFull || !(await this.#options.caller.mayKeepAnswers())) return true
           if (number !== null) await this.lines.answer(number, result)
           results += 1
           if (results > resultsMax) break
@@ -215,34 +249,27 @@ export class VendorPart {
     }
   }
 
-  async #tidy(state: EndedBatch): Promise<void> {
-    await this.#ask(async (api, call) => api.forget?.(state, call))
+  /** Deletes what the vendor stores of the part. Null: nothing is known of a batch that has ended. */
+  async #tidy(state: EndedBatch | null): Promise<void> {
+    if (state !== null) await this.#vendor.ask(async (api, call) => api.forget?.(state, call))
+    else if (this.#hasUpload || this.#vendorId !== null) await this.#clear()
   }
 
-  /** Undefined if the vendor cannot be asked now. */
-  async #ask<Answer>(ask: (api: BatchApi, call: BatchCall) => Promise<Answer>): Promise<Answer | undefined> {
-    const { findBatchApi, logger } = this.#options
-    const api = findBatchApi(this.row.provider)
-    if (api === null) return undefined
-    try {
-      return await ask(api, this.#call())
-    } catch (error) {
-      if (!(error instanceof UpstreamError) || this.#stop.signal.aborted) throw error
-      logger.warn(
-        { reason: error.message, provider: this.row.provider },
-        'a vendor could not be asked for a batch',
-      )
-      return undefined
-    }
+  /** Deletes files that were uploaded for a batch that is not made. */
+  async #clear(): Promise<void> {
+    const { createdAtMs: sentAtMs } = this.row
+    await this.#vendor.ask(async (api, call) => api.clear?.({ name: this.name, sentAtMs }, call))
   }
 
-  #call(): BatchCall {
-    return { keyMark: this.row.keyMark, signal: this.#stop.signal }
+  #erase(): void {
+    this.#isErasing = true
+    this.lines.release(released('Answers of the batch are not stored any more.'))
+    this.end()
   }
 
   /** Whether the end has come, and no line waits for it. */
   get #isForNobody(): boolean {
-    return this.#endingSinceMs !== null && this.lines.size === 0
+    return this.#endingSinceMs !== null && this.lines.size === 0 && !this.#isErasing
   }
 
   /** Whether the vendor had its time to end what nobody wants any more. */
@@ -257,4 +284,12 @@ export class VendorPart {
     await delay(pauseMs, undefined, { signal }).catch(() => {})
     stop.throwIfAborted()
   }
+}
+
+/** It may have been sent by another process meanwhile, and is looked for like one that had no answer. */
+function sentTooLate(provider: string): UpstreamError {
+  return new UpstreamError(`${provider}: the process was stopped before it sent a batch`, {
+    failure: 'timeout',
+    provider,
+  })
 }

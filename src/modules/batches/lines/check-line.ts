@@ -3,10 +3,9 @@ import { isRecord } from '../../../kernel/is-record.ts'
 import { AT_ONCE_LENGTH_MAX, parseJsonInTurns } from '../../../kernel/json/parse-json-in-turns.ts'
 import { JsonExcess, parseJson } from '../../../kernel/json/parse-json.ts'
 import { isStorable } from '../../../kernel/storable-text.ts'
-import type { CatalogModel } from '../../catalog/catalog.ts'
 import type { Caller } from '../../keys/keys.ts'
 import type { LineProblem } from '../batch.ts'
-import type { BatchEndpoint } from '../endpoint.ts'
+import type { BatchEndpoint, LineQuote } from '../endpoint.ts'
 
 const CUSTOM_ID_LENGTH_MAX = 512
 export const LINE_BYTES_MAX = 8 * 1024 * 1024
@@ -16,7 +15,7 @@ export interface ReadLine {
   readonly customId: string
   readonly body: unknown
   /** Null for a body without a model. */
-  readonly model: CatalogModel | null
+  readonly quote: LineQuote | null
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -62,7 +61,7 @@ export async function checkLine(
   if (wrong !== null) return { ...wrong, customId }
   try {
     endpoint.check(body)
-    return { customId, body, model: endpoint.resolveModel(caller, body) }
+    return { customId, body, quote: endpoint.quote(caller, body) }
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     const param = error.param === null ? 'body' : `body.${error.param}`

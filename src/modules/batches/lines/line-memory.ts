@@ -3,6 +3,7 @@ const BODY_BYTES_MAX = 8 * 1024 * 1024
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024
 /** How long an answer is assumed to become before there was one. */
 const ANSWER_BYTES_FIRST = 64 * 1024
+const FIRST_FACTOR = 4
 /** With each answer that is shorter, a long one counts less. */
 const FORGOTTEN_SHARE = 0.02
 
@@ -10,7 +11,14 @@ const FORGOTTEN_SHARE = 0.02
 export class LineMemory {
   #lines = 0
   #bodyBytes = 0
-  #answerBytes = ANSWER_BYTES_FIRST
+  readonly #answerBytesLeast: number
+  #answerBytes: number
+
+  /** @param answerBytesUsual how long answers usually are at least. Until one has come, they are assumed to be longer. */
+  constructor(answerBytesUsual = 0) {
+    this.#answerBytesLeast = answerBytesUsual
+    this.#answerBytes = Math.max(ANSWER_BYTES_FIRST, FIRST_FACTOR * answerBytesUsual)
+  }
 
   /** How long the body of the next line may be. Negative: none may begin. */
   get room(): number {
@@ -31,6 +39,7 @@ export class LineMemory {
 
   /** The next answers are assumed to be about as long as the longest of late. */
   noteAnswer(bytes: number): void {
-    this.#answerBytes = Math.max(bytes, this.#answerBytes * (1 - FORGOTTEN_SHARE))
+    const forgotten = this.#answerBytes * (1 - FORGOTTEN_SHARE)
+    this.#answerBytes = Math.max(bytes, forgotten, this.#answerBytesLeast)
   }
 }

@@ -8,10 +8,30 @@ const RESULT_BYTES_MAX = 1024 ** 3
 export class ResultRoom {
   readonly #bytesMax: number
   #bytes: number
+  #awaitedBytes = 0
 
   constructor(storedBytes: number, bytesMax = RESULT_BYTES_MAX) {
     this.#bytes = storedBytes
     this.#bytesMax = bytesMax
+  }
+
+  get isFull(): boolean {
+    return this.#bytes >= this.#bytesMax
+  }
+
+  /** Whether the answers that lines wait for may take all that is left. */
+  get isTight(): boolean {
+    return this.#awaitedBytes > 0 && this.#bytes + this.#awaitedBytes >= this.#bytesMax
+  }
+
+  /** A line waits for a vendor, whose answer will come whether there is room or not. */
+  expect(bytes: number): void {
+    this.#awaitedBytes += bytes
+  }
+
+  /** It does not wait any more. */
+  forget(bytes: number): void {
+    this.#awaitedBytes -= bytes
   }
 
   /** Counts an answer. Returns why no further line is asked, or null. */

@@ -14,6 +14,7 @@ import type { Caller } from '../../keys/keys.ts'
 import { isRefusal } from '../../ledger/ledger.ts'
 import type { RateState } from '../../limits/limits.ts'
 import type { BatchUsage } from '../batch.ts'
+import type { BatchCaller } from '../batch-caller.ts'
 import type { BatchEndpoint } from '../endpoint.ts'
 import type { HandedLine } from '../handed/handed-lines.ts'
 import { parseLine } from './check-line.ts'
@@ -25,8 +26,10 @@ import type { WaitingLine } from './line-window.ts'
 export interface RunLineOptions {
   readonly endpoint: BatchEndpoint
   readonly writer: LineWriter
-  /** Reads the caller again. Throws if the key may not be used any more. */
-  readonly readCaller: () => Promise<Caller>
+  /** As in `LineCall`. */
+  readonly baseUrl: string | undefined
+  /** Answers that are not stored any more are not charged. */
+  readonly caller: Pick<BatchCaller, 'current' | 'isNotKept'>
   /** The ledger's record of a request. Null if billing is off. */
   readonly findCharge: FindCharge | null
   /** Cancelled if this process stops. The line is then asked by another one. */
@@ -120,14 +123,14 @@ interface UsedId extends Pick<WaitingLine, 'wasAsked' | 'countedNanoUsd'> {
 async function askOnce(
   { content, tries }: WaitingLine,
   { requestId, wasAsked, countedNanoUsd }: UsedId,
-  { endpoint, readCaller, findCharge, cancellation, withdrawal, hand, onRates }: RunLineOptions,
+  { endpoint, baseUrl, caller: key, findCharge, cancellation, withdrawal, hand, onRates }: RunLineOptions,
 ): Promise<Outcome> {
   const unasked = { chargedNanoUsd: 0n, isIdSpent: false, isCallerRefused: false, goesSingle: false }
   if (tries >= INTERRUPTIONS_MAX) return { ...unasked, error: INTERRUPTED }
   if (content === null) return { ...unasked, error: INPUT_GONE }
   let caller: Caller
   try {
-    caller = await readCaller()
+    caller = await key.current()
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     return { ...unasked, error, isCallerRefused: true }
@@ -143,8 +146,9 @@ async function askOnce(
       body,
       handed,
       requestId,
+      baseUrl,
       cancellation: own.call,
-      isMadeAnew: () => cancellation.isCancelled,
+      isMadeAnew: () => cancellation.isCancelled || key.isNotKept,
       onAdmitted: (record, rates) => {
         own.noteAdmitted()
         admitted.record = record

@@ -71,6 +71,7 @@ export function createStage(operations: Record<string, Partial<MediaOperation<ne
     },
   })
   const generation = createGeneration({
+    findFile: async () => null,
     inference,
     catalog,
     providers: registry,

@@ -4,7 +4,7 @@ import type { Media } from '../../media/media.ts'
 
 type MemoryMedia = Pick<
   Media,
-  'keep' | 'keepFromAddress' | 'requireRoom' | 'read' | 'addressOf' | 'remove'
+  'keep' | 'keepFromAddress' | 'requireRoom' | 'read' | 'addressOf' | 'lastingAddressOf' | 'remove'
 > & {
   /** By id. */
   readonly files: Map<string, { accountId: string; bytes: Uint8Array }>
@@ -46,6 +46,7 @@ export function createMemoryMedia(): MemoryMedia {
       return { bytes: file.bytes, contentType: 'image/png' }
     },
     addressOf: ({ id }) => `https://gateway.test/media/${id}`,
+    lastingAddressOf: ({ id }) => `https://gateway.test/media/${id}`,
     remove: async (ids) => {
       for (const id of ids) files.delete(id)
     },
