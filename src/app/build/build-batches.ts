@@ -6,6 +6,7 @@ import { isRecord } from '../../kernel/is-record.ts'
 import { stringifyJson } from '../../kernel/json/stringify-json.ts'
 import {
   createBatches,
+  InteractiveLoad,
   type BatchEndpoint,
   type Batches,
   type HandedCall,
@@ -59,6 +60,8 @@ type BatchParts = EndpointParts &
 export interface BuiltBatches {
   readonly batches: Batches
   readonly batchEndpoints: ReadonlyMap<string, BatchEndpoint>
+  /** Told of the requests of the process, for which batches make way. */
+  readonly interactiveLoad: InteractiveLoad
 }
 
 export function buildBatches(config: Config, parts: BatchParts): BuiltBatches {
@@ -66,7 +69,7 @@ export function buildBatches(config: Config, parts: BatchParts): BuiltBatches {
   const findEndpoint = (path: string) => batchEndpoints.get(path)
   const hosts = webhookHosts(config, parts.outbound)
   const batches = createBatches({ ...parts, findEndpoint, webhookHosts: hosts })
-  return { batches, batchEndpoints }
+  return { batches, batchEndpoints, interactiveLoad: new InteractiveLoad(batchEndpoints.keys()) }
 }
 
 function listEndpoints(config: Pick<Config, 'batchProviders'>, parts: EndpointParts): BatchEndpoint[] {

@@ -35,6 +35,8 @@ export interface RunLineOptions {
   readonly withdrawal: Cancellation
   /** Returns what is needed to hand the line to a vendor's batch API. Null: it is asked by itself. */
   readonly hand: (caller: Caller, body: unknown) => HandedLine | null
+  /** Called when it has its answer, which is then written. */
+  readonly onAnswered: () => void
   /** Called with what is left of the rates of the key. */
   readonly onRates: (rates: readonly (RateState | null)[]) => void
 }
@@ -53,14 +55,16 @@ const INTERRUPTIONS_MAX = 25
 
 /** Asks a line until it has an answer or a lasting error, or has to wait. Rejects only if the result cannot be written. */
 export async function runLine(line: WaitingLine, options: RunLineOptions): Promise<RanLine> {
-  const { writer, endpoint, cancellation, withdrawal } = options
+  const { writer, endpoint, cancellation, withdrawal, onAnswered } = options
   const isStopped = (): boolean => cancellation.isCancelled || withdrawal.isCancelled
-  let { wasAsked, countedNanoUsd } = line
+  let { wasAsked, countedNanoUsd, requestId: begunId } = line
   for (let tries = 1; ; tries += 1) {
-    const requestId = await writer.begin(line.number)
+    const requestId = begunId ?? (await writer.begin(line.number))
+    begunId = null
     if (requestId === null) return LOST
     const outcome = await askOnce(line, { requestId, wasAsked, countedNanoUsd }, options)
     if ('answer' in outcome) {
+      onAnswered()
       const { answer, chargedNanoUsd, usage } = outcome
       const end = { number: line.number, chargedNanoUsd, httpStatus: 200, result: answer, usage }
       const isOurs = await writer.end({ ...end, status: 'completed' })
@@ -77,6 +81,7 @@ export async function runLine(line: WaitingLine, options: RunLineOptions): Promi
       (withdrawal.isCancelled && mayAskAgain)
     const mayTryAgain = mayAskAgain && tries < UNATTENDED_TRIES_MAX
     if (!mustWait && !mayTryAgain) {
+      onAnswered()
       const { status: httpStatus, body: result } = endpoint.describeError(error, requestId)
       const end = { number: line.number, chargedNanoUsd, httpStatus, result, usage: null }
       const isOurs = await writer.end({ ...end, status: 'failed' })
@@ -86,7 +91,7 @@ export async function runLine(line: WaitingLine, options: RunLineOptions): Promi
       return LOST
     wasAsked = !isIdSpent
     countedNanoUsd = isIdSpent ? 0n : countedNanoUsd + chargedNanoUsd
-    const again = { ...line, wasAsked, countedNanoUsd, isSingle: line.isSingle || goesSingle }
+    const again = { ...line, requestId: null, wasAsked, countedNanoUsd, isSingle: line.isSingle || goesSingle }
     if (mustWait) return { status: 'pending', error: goesSingle ? null : error, again }
     const pausing = new LineCancellation(cancellation, withdrawal)
     await pauseBeforeTry(tries, error, pausing.call)
