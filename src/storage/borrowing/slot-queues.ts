@@ -104,7 +104,7 @@ function createDesk({ database, borrower }: SlotQueuesOptions): QueueDesk {
       ])
       return { outcome: row.outcome, waiting: row.waiting, serviceMs: row.service_ms }
     },
-    async report({ id, limits }, { held, busy, noted, serves, servedMs }) {
+    async report({ id, limits }, { held, busy, noted, needed, serves, servedMs }) {
       const row = await ask<ReportRow>(REPORT, () => [
         id,
         borrower.id,
@@ -114,8 +114,9 @@ function createDesk({ database, borrower }: SlotQueuesOptions): QueueDesk {
         noted,
         serves,
         servedMs,
+        needed,
       ])
-      return { waiting: row.waiting, granted: row.granted, serviceMs: row.service_ms }
+      return { slots: row.slots, waiting: row.waiting, granted: row.granted, serviceMs: row.service_ms }
     },
   }
 }
@@ -127,13 +128,15 @@ interface EnterRow {
 }
 
 interface ReportRow {
+  readonly slots: number
   readonly waiting: number
   readonly granted: string[]
   readonly service_ms: number
 }
 
 const ENTER = 'SELECT * FROM enter_slot_queue($1, $2, $3, $4, $5, $6)'
-const REPORT = 'SELECT waiting, granted, service_ms FROM exchange_slots($1, $2, $3, $4, $5, $6, 0, 0, $7, $8)'
+const REPORT =
+  'SELECT slots, waiting, granted, service_ms FROM exchange_slots($1, $2, $3, $4, $5, $6, $9, 0, $7, $8)'
 
 interface StateRow {
   readonly id: string

@@ -70,10 +70,11 @@ export async function runLine(line: WaitingLine, options: RunLineOptions): Promi
       const isOurs = await writer.end({ ...end, status: 'completed' })
       return isOurs ? { status: 'completed', error: null, again: null } : LOST
     }
-    const { error, chargedNanoUsd, isIdSpent, goesSingle } = outcome
+    const { error, chargedNanoUsd, isIdSpent, goesSingle, hasGivenWay } = outcome
     const mayAskAgain = mayPass(error) && error !== INTERRUPTED
     const mustWait =
       goesSingle ||
+      hasGivenWay ||
       cancellation.isCancelled ||
       outcome.isCallerRefused ||
       isRefusal(error) ||
@@ -91,8 +92,14 @@ export async function runLine(line: WaitingLine, options: RunLineOptions): Promi
       return LOST
     wasAsked = !isIdSpent
     countedNanoUsd = isIdSpent ? 0n : countedNanoUsd + chargedNanoUsd
-    const again = { ...line, requestId: null, wasAsked, countedNanoUsd, isSingle: line.isSingle || goesSingle }
-    if (mustWait) return { status: 'pending', error: goesSingle ? null : error, again }
+    const again = {
+      ...line,
+      requestId: null,
+      wasAsked,
+      countedNanoUsd,
+      isSingle: line.isSingle || goesSingle,
+    }
+    if (mustWait) return { status: 'pending', error: goesSingle || hasGivenWay ? null : error, again }
     const pausing = new LineCancellation(cancellation, withdrawal)
     await pauseBeforeTry(tries, error, pausing.call)
     pausing.close()
@@ -113,6 +120,8 @@ type Outcome = { readonly chargedNanoUsd: NanoUsd } & (
       readonly error: AppError
       readonly isIdSpent: boolean
       readonly isCallerRefused: boolean
+      /** Somebody waited for the slot that it had. It is asked again. */
+      readonly hasGivenWay: boolean
       /** No vendor's batch has an answer to it, so that it is asked by itself. */
       readonly goesSingle: boolean
     }
@@ -127,7 +136,13 @@ async function askOnce(
   { requestId, wasAsked, countedNanoUsd }: UsedId,
   { endpoint, readCaller, findCharge, cancellation, withdrawal, hand, onRates }: RunLineOptions,
 ): Promise<Outcome> {
-  const unasked = { chargedNanoUsd: 0n, isIdSpent: false, isCallerRefused: false, goesSingle: false }
+  const unasked = {
+    chargedNanoUsd: 0n,
+    isIdSpent: false,
+    isCallerRefused: false,
+    hasGivenWay: false,
+    goesSingle: false,
+  }
   if (tries >= INTERRUPTIONS_MAX) return { ...unasked, error: INTERRUPTED }
   if (content === null) return { ...unasked, error: INPUT_GONE }
   let caller: Caller
@@ -140,6 +155,7 @@ async function askOnce(
   const own = new LineCancellation(cancellation, withdrawal)
   const admitted: { record: InferenceRecord | null } = { record: null }
   let handed: HandedLine | null = null
+  let hasGivenWay = false
   try {
     const body = bodyOf(await parseLine(content))
     handed = hand(caller, body)
@@ -149,6 +165,10 @@ async function askOnce(
       handed,
       requestId,
       cancellation: own.call,
+      giveWay: () => {
+        hasGivenWay = true
+        own.call.cancel(new Error('somebody waits for the slot of the line'))
+      },
       isMadeAnew: () => cancellation.isCancelled,
       onAdmitted: (record, rates) => {
         own.noteAdmitted()
@@ -175,6 +195,7 @@ async function askOnce(
       isIdSpent: isSpent,
       error: failure,
       isCallerRefused: false,
+      hasGivenWay,
       goesSingle: handed !== null && !cancellation.isCancelled && needsOther(handed, failure),
     }
   } finally {

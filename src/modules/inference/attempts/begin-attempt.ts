@@ -17,8 +17,7 @@ interface Slot {
 /** Acquires a slot at an upstream with limited concurrency. Null for all other upstreams. Throws `queue_full`. */
 export type AcquireSlot = (
   provider: Provider,
-  accountId: string,
-  cancellation: Cancellation,
+  request: Pick<InferenceRequest<unknown>, 'caller' | 'cancellation' | 'giveWay'>,
 ) => Slot | null | Promise<Slot>
 
 export interface AttemptOptions {
@@ -98,8 +97,7 @@ export function beginAttempt(
     }
   }
   // What is handed over takes no slot: the vendor asks it when it has room.
-  const slot =
-    request.handOver === undefined ? options.acquireSlot(provider, accountId, request.cancellation) : null
+  const slot = request.handOver === undefined ? options.acquireSlot(provider, request) : null
   return slot instanceof Promise ? slot.then(begin) : begin(slot)
 }
 
