@@ -106,6 +106,7 @@ class InputReading {
   readonly #problems: LineProblem[] = []
   readonly #lineOfId = new Map<string, number>()
   #rows: NewLine[] = []
+  #storing: Promise<void> = Promise.resolve()
   #firstModel: string | null = null
   #hasSeveralModels = false
   linesTotal = 0
@@ -124,6 +125,15 @@ class InputReading {
   }
 
   async read(): Promise<readonly LineProblem[]> {
+    try {
+      return await this.#readAll()
+    } finally {
+      // Nothing is stored after the batch has failed.
+      await this.#storing.catch(() => {})
+    }
+  }
+
+  async #readAll(): Promise<readonly LineProblem[]> {
     const { files, database, isStopped, pace } = this.#options
     const file = await files.read(this.#batch, this.#batch.inputFileId)
     // The batches before this one may have filled the store since it was made.
@@ -145,6 +155,7 @@ class InputReading {
     if (this.linesTotal === 0)
       this.#problems.push({ code: 'empty_file', message: 'The file has no lines.', param: null, line: null })
     if (this.#problems.length === 0) await this.#store()
+    await this.#storing
     if (this.#problems.length === 0) await this.#requireCredit()
     return this.#problems
   }
@@ -174,7 +185,7 @@ class InputReading {
       this.#noteModel(model.id, line)
       this.#addToEstimate(estimateLine(model, checked.body, bytes))
     }
-    this.#rows.push({ raw, customId, problem: null })
+    this.#rows.push({ raw: placeOf(raw), customId, problem: null })
   }
 
   /** Fails the batch, or only the line where that is the custom of the wire. */
@@ -184,7 +195,7 @@ class InputReading {
       return
     }
     this.linesFailed += 1
-    this.#rows.push({ raw, customId, problem })
+    this.#rows.push({ raw: placeOf(raw), customId, problem })
   }
 
   #noteModel(modelId: string, line: number): void {
@@ -201,11 +212,15 @@ class InputReading {
     this.estimatedNanoUsd = sum < ESTIMATE_NANO_USD_MAX ? sum : ESTIMATE_NANO_USD_MAX
   }
 
+  /** Lines are stored while the next ones are read. */
   async #store(): Promise<void> {
     const rows = this.#rows
     this.#rows = []
-    if (rows.length > 0 && this.#problems.length === 0)
-      await insertLines(this.#options.database, this.#claim, rows)
+    await this.#storing
+    if (rows.length === 0 || this.#problems.length > 0) return
+    this.#storing = insertLines(this.#options.database, this.#claim, rows)
+    // A failure is met by whoever waits for it next.
+    this.#storing.catch(() => {})
   }
 
   async #requireCredit(): Promise<void> {
@@ -218,6 +233,11 @@ class InputReading {
       "Add credit, or send 'run_as_far_as_credit_goes': true."
     this.#problems.push({ code: 'insufficient_balance', message, param: null, line: null })
   }
+}
+
+/** Without the content, which would be in memory until it is stored. */
+function placeOf({ number, firstByte, bytes }: RawLine): NewLine['raw'] {
+  return { number, firstByte, bytes }
 }
 
 /** Long ids are remembered by their hash, so that those of a whole batch take little memory. */

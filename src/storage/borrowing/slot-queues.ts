@@ -1,9 +1,11 @@
 import type { Queryable } from '../database.ts'
 import type { MessageBus } from '../bus/message-bus.ts'
 import type { Borrower } from './borrower.ts'
-import { SlotQueue, type EnteredQueue, type QueueDesk, type SlotQueueLimits } from './slot-queue.ts'
+import type { EnteredQueue, QueueDesk, SlotQueueLimits } from './queue-desk.ts'
+import { SlotQueue } from './slot-queue.ts'
 
-export type { QueuedSlot, SlotQueue, SlotQueueLimits } from './slot-queue.ts'
+export type { QueuedSlot, SlotQueueLimits } from './queue-desk.ts'
+export type { SlotQueue } from './slot-queue.ts'
 
 /** A pool as it is now, over all processes. */
 export interface PoolState {
