@@ -1,4 +1,3 @@
-import type { Cancellation } from '../../../kernel/cancellation.ts'
 import { NOTHING_USED, type KeyUse } from '../../../providers/connection/key-limits.ts'
 import type { Provider } from '../../../providers/provider.ts'
 import { UpstreamError } from '../../../providers/failures/upstream-error.ts'
