@@ -7,6 +7,7 @@ import { credit } from './scenarios/credit.ts'
 import { deployments } from './scenarios/deployments.ts'
 import { embeddings } from './scenarios/embeddings.ts'
 import { fairness } from './scenarios/fairness.ts'
+import { files } from './scenarios/files.ts'
 import { media } from './scenarios/media.ts'
 import { requests } from './scenarios/requests.ts'
 import type { Scenario } from './scenarios/scenario.ts'
@@ -36,4 +37,5 @@ export const furtherScenarios: readonly Scenario[] = [
   fairness,
   budgets,
   batches,
+  files,
 ]

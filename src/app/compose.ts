@@ -125,6 +125,16 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       readDatabase: createDatabaseStateReader(database),
       readCertificates: () => certificates.ends,
     })
+    const reportExchange = createExchangeReporter({
+      metrics,
+      logger,
+      tracer: modules.tracer,
+      deployments: modules.deployments,
+      vendors: modules.usage.vendors,
+      requestLog: modules.requestLog,
+      storedBodies: modules.storedBodies,
+      clientAddressOf,
+    })
     const server = await createServer({
       consoleSite,
       routes: buildRoutes({
@@ -158,17 +168,14 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       logger,
       clock: modules.clock,
       observer: {
-        started: (route) => metrics.requestStarted(route),
-        finished: createExchangeReporter({
-          metrics,
-          logger,
-          tracer: modules.tracer,
-          deployments: modules.deployments,
-          vendors: modules.usage.vendors,
-          requestLog: modules.requestLog,
-          storedBodies: modules.storedBodies,
-          clientAddressOf,
-        }),
+        started: (route) => {
+          metrics.requestStarted(route)
+          modules.interactiveLoad.started(route)
+        },
+        finished: (finished) => {
+          modules.interactiveLoad.finished(finished.exchange.route)
+          reportExchange(finished)
+        },
       },
       corsOrigins: config.corsOrigins,
       bodyBytesMax: config.bodyBytesMax,

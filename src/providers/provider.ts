@@ -114,6 +114,8 @@ export interface InferenceCall<Body = ChatRequest> {
   readonly wakeTimeout?: (() => string | undefined) | undefined
   /** The key of the client. Where requests wait for a slot, keys take turns. */
   readonly keyId?: string | undefined
+  /** Set for work that nobody waits for. It is called when somebody needs its slot, and cancels it. */
+  readonly giveWay?: (() => void) | undefined
   /** Requests with the same affinity use the same credential, because that account has their prompt in its cache. */
   readonly affinity?: (() => number | null) | undefined
 }

@@ -1,4 +1,9 @@
-import { createBatches, type BatchEndpoint, type Batches } from '../../modules/batches/batches.ts'
+import {
+  createBatches,
+  InteractiveLoad,
+  type BatchEndpoint,
+  type Batches,
+} from '../../modules/batches/batches.ts'
 import type { Chat } from '../../modules/chat/chat.ts'
 import type { Embeddings } from '../../modules/embeddings/embeddings.ts'
 import type { Generation } from '../../modules/generation/generation.ts'
@@ -42,6 +47,8 @@ type BatchParts = EndpointParts &
 export interface BuiltBatches {
   readonly batches: Batches
   readonly batchEndpoints: ReadonlyMap<string, BatchEndpoint>
+  /** Told of the requests of the process, for which batches make way. */
+  readonly interactiveLoad: InteractiveLoad
 }
 
 export function buildBatches(config: Config, parts: BatchParts): BuiltBatches {
@@ -49,7 +56,7 @@ export function buildBatches(config: Config, parts: BatchParts): BuiltBatches {
   const findEndpoint = (path: string) => batchEndpoints.get(path)
   const hosts = webhookHosts(config, parts.outbound)
   const batches = createBatches({ ...parts, findEndpoint, webhookHosts: hosts })
-  return { batches, batchEndpoints }
+  return { batches, batchEndpoints, interactiveLoad: new InteractiveLoad(batchEndpoints.keys()) }
 }
 
 function listEndpoints(config: Pick<Config, 'batchProviders'>, parts: EndpointParts): BatchEndpoint[] {

@@ -105,12 +105,13 @@ export async function buildDeployments(config: Config, parts: DeploymentParts): 
     isOffered: (viewer, driverId) => driverId !== SANDBOX || mayUseSandbox(viewer),
     connect: (driverId, endpoint) =>
       driverId === SANDBOX ? providers.sandbox : engines.connect(driverId, endpoint),
-    acquireSlot: ({ deployment, keyId, cancellation }) =>
+    acquireSlot: ({ deployment, keyId, cancellation, giveWay }) =>
       parts.limits.acquireSlot({
         pool: modelIdOf(deployment.id),
         slots: engineSlotsOf(config, gpus, deployment),
         accountId: keyId,
         cancellation,
+        giveWay,
       }),
     scrape: scrapeEngine,
     drainMs: config.gpuDrainMs,

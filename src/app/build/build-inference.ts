@@ -40,9 +40,11 @@ export function buildInference(
     ...parts,
     limits,
     variableOf: providerVariableOf,
-    acquireSlot: (provider, accountId, cancellation) => {
+    acquireSlot: (provider, { caller, cancellation, giveWay }) => {
       const slots = slotsOf(config, provider)
-      return slots === null ? null : limits.acquireSlot({ pool: provider.id, slots, accountId, cancellation })
+      if (slots === null) return null
+      const { accountId } = caller
+      return limits.acquireSlot({ pool: provider.id, slots, accountId, cancellation, giveWay })
     },
     timeouts: upstreamTimeouts(config),
     forwardTrace: createTraceForwarding(tracer, config.traceReceivers),

@@ -208,7 +208,18 @@ function buildBatchRunner(
   config: Config,
   { modules, borrower, logger }: { modules: Modules; borrower: Borrower; logger: GatewayLogger },
 ): BatchRunner {
-  const { database, clock, messageBus, files, keys, ledger, limits, batchEndpoints, providers } = modules
+  const {
+    database,
+    clock,
+    messageBus,
+    files,
+    keys,
+    ledger,
+    limits,
+    batchEndpoints,
+    interactiveLoad,
+    providers,
+  } = modules
   return createBatchRunner({
     database,
     clock,
@@ -222,6 +233,7 @@ function buildBatchRunner(
     allowsSeveralModels: config.batchSeveralModels,
     findBatchApi: (providerId) => providers.get(providerId)?.batch ?? null,
     handedPace: { pollMs: config.batchPollMs },
+    interactiveLoad,
     logger,
   })
 }

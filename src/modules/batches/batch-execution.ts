@@ -15,7 +15,7 @@ import { createThrottle } from './create-throttle.ts'
 import { LineThrottle } from './line-throttle.ts'
 import { adoptLines } from './lines/adopt-lines.ts'
 import { createFindCharge, type FindCharge } from './lines/find-charge.ts'
-import { LineMemory } from './lines/line-memory.ts'
+import { LinePlaces } from './lines/line-places.ts'
 import { openInput } from './lines/open-input.ts'
 import { bytesOf, LineWindow, type OpenInput, type WaitingLine } from './lines/line-window.ts'
 import { keepWriting } from './lines/kept-writer.ts'
@@ -53,11 +53,8 @@ export class BatchExecution implements LeasedItem {
   /** Whether the claim was lost, so that database operations are no longer retried. */
   #hasGivenUp = false
   readonly #isGivenUp = () => this.#hasGivenUp
-  readonly #memory: LineMemory
-  #running = 0
-  /** With those that wait for a vendor. */
-  #begun = 0
   readonly #change = new ChangeSignal()
+  readonly #places: LinePlaces
   /** Lines that the last worker handed over are begun. */
   #isTakingOver = false
   #why: StopReason | null = null
@@ -74,25 +71,25 @@ export class BatchExecution implements LeasedItem {
     this.accountId = batch.accountId
     this.#options = options
     this.#endpoint = requireEndpoint(options.findEndpoint, batch.endpoint)
-    this.#memory = new LineMemory(this.#endpoint.answerBytesUsual)
+    this.#places = new LinePlaces(() => this.#change.note(), this.#endpoint.answerBytesUsual)
     this.#caller = new BatchCaller(options.keys, batch, this.#isGivenUp)
     this.#isCancelled = batch.status === 'cancelling'
-    const writer = createLineWriter({ database, clock }, claim)
+    const writer = createLineWriter({ database, clock, pace: options.pace }, claim)
     this.#writer = keepWriting(writer, this.#isGivenUp, (length) => {
-      this.#memory.noteAnswer(length)
+      this.#places.noteAnswer(length)
       this.#halt ??= this.#room.add(length)
     })
     const open: OpenInput = (range) => openInput(options.files, batch, range)
     this.#openInput = open
     this.#findCharge = options.ledger && createFindCharge(database, batch.accountId, this.#isGivenUp)
-    this.#window = new LineWindow(database, batch.id, this.#openInput)
+    this.#window = this.#openWindow()
     this.#handed = new HandedLines({
       ...options,
       claim,
       room,
       caller: this.#caller,
       results: () => this.#room,
-      isComing: () => this.#running > 0 || (this.#mayBegin() && !this.#window.isEmpty),
+      isComing: () => this.#places.running > 0 || (this.#mayBegin() && !this.#window.isEmpty),
       onChange: () => this.#change.note(),
       onFailure: (error) => this.#lose(error),
     })
@@ -147,7 +144,7 @@ export class BatchExecution implements LeasedItem {
       // It is found again, and goes on where it was.
       logger.error({ err: error, batchId: batch.id }, 'work on a batch was interrupted')
       this.stop('lost')
-      await this.#change.waitUntil(() => this.#begun === 0)
+      await this.#change.waitUntil(() => this.#places.begun === 0)
     }
   }
 
@@ -186,7 +183,13 @@ export class BatchExecution implements LeasedItem {
     await this.#askUntil(Infinity, () => this.#isTakingOver, 'handed')
     this.#isTakingOver = false
     this.#handed.resume()
-    this.#window = new LineWindow(this.#options.database, id, this.#openInput)
+    this.#window = this.#openWindow()
+  }
+
+  /** Of all lines that have not ended. */
+  #openWindow(): LineWindow {
+    const { id } = this.claimed.batch
+    return new LineWindow(this.#options.database, id, this.#openInput, { ahead: this.#writer })
   }
 
   /** Asks the lines of the window while they are wanted, until all have ended, or wait for a vendor. What runs then may end. */
@@ -198,15 +201,16 @@ export class BatchExecution implements LeasedItem {
     const { clock } = this.#options
     this.#withdrawal = new Cancellation()
     while (this.#goesOn() && isWanted() && clock.nowMs() < endMs) {
-      await keepTrying(() => this.#window.fill(), this.#isGivenUp)
+      await keepTrying(() => this.#window.fill(() => this.#change.note()), this.#isGivenUp)
       this.#change.reset()
       while (isWanted() && this.#beginNext());
-      if (this.#window.isEmpty && (until === 'ended' ? this.#begun : this.#running) === 0) break
+      if (this.#window.isEmpty && (until === 'ended' ? this.#places.begun : this.#places.running) === 0) break
       await this.#waitForChange(endMs - clock.nowMs())
     }
+    await this.#window.close()
     if (until === 'handed') return
     this.#withdrawal.cancel(new Error('the batch asks nothing more'))
-    while (this.#begun > 0) {
+    while (this.#places.begun > 0) {
       const leftMs = endMs - clock.nowMs()
       if (!isWanted() || leftMs <= 0) this.#handed.end()
       this.#change.reset()
@@ -219,30 +223,21 @@ export class BatchExecution implements LeasedItem {
   }
 
   #mayBegin(): boolean {
-    return this.#goesOn() && !this.#handed.isFull && this.#throttle.pauseMs(performance.now()) === 0
+    return this.#goesOn() && !this.#handed.isFull && this.#pauseMs() === 0
   }
 
   /** Returns whether a line was begun. */
   #beginNext(): boolean {
-    if (!this.#mayBegin() || this.#running >= this.#throttle.atOnce) return false
-    const line = this.#window.take(this.#memory.room)
+    if (!this.#mayBegin() || this.#places.running >= this.#throttle.atOnce) return false
+    const line = this.#window.take(this.#places.room)
     if (line === null) return false
+    this.#options.pace.noteBegun(bytesOf(line), performance.now())
     void this.#run(line)
     return true
   }
 
   async #run(line: WaitingLine): Promise<void> {
-    this.#begun += 1
-    this.#running += 1
-    this.#memory.begin(bytesOf(line))
-    let isRunning = true
-    const leave = (): void => {
-      if (!isRunning) return
-      isRunning = false
-      this.#running -= 1
-      this.#memory.end(bytesOf(line))
-      this.#change.note()
-    }
+    const place = this.#places.begin(line)
     try {
       const ran = await runLine(line, {
         endpoint: this.#endpoint,
@@ -255,17 +250,15 @@ export class BatchExecution implements LeasedItem {
         hand: (caller, body) =>
           line.isSingle
             ? null
-            : this.#handed.callOf(line.number, this.#endpoint.handingOf(caller, body), leave),
+            : this.#handed.callOf(line.number, this.#endpoint.handingOf(caller, body), place.hand),
+        onAnswered: place.answer,
         onRates: (rates) => this.#throttle.noteRates(rates, performance.now()),
       })
-      leave()
+      place.end()
       this.#take(ran)
     } catch (error) {
-      leave()
+      place.end()
       this.#lose(error)
-    } finally {
-      this.#begun -= 1
-      this.#change.note()
     }
   }
 
@@ -283,16 +276,21 @@ export class BatchExecution implements LeasedItem {
     const nowMs = performance.now()
     if (slowsDown(error)) return this.#throttle.slowDown(error.retryAfterSeconds, nowMs)
     // Others of the batch hold credit, which they give back when they end. Those of a vendor end after all were taken over.
-    const others = this.#isTakingOver ? this.#running : this.#begun - 1
+    const others = this.#isTakingOver ? this.#places.running : this.#places.begun
     if (isRefusal(error) && (others > 0 || this.#throttle.mayWaitForCredit(nowMs)))
       return this.#throttle.slowDown(null, nowMs)
     if (isRefusal(error) && this.#isTakingOver) this.#isTakingOver = false
     else this.#halt ??= error
   }
 
+  #pauseMs(): number {
+    const nowMs = performance.now()
+    return Math.max(this.#throttle.pauseMs(nowMs), this.#options.pace.pauseMs(nowMs))
+  }
+
   /** Resolves when a line ends, when the pause is over or when the time is. */
   #waitForChange(leftMs: number): Promise<void> {
-    const pauseMs = this.#throttle.pauseMs(performance.now())
+    const pauseMs = this.#pauseMs()
     // Another batch may free room. No message says when.
     const waitMs = Math.min(leftMs, this.#handed.isFull ? ROOM_MS : WAIT_MS_MAX)
     return this.#change.wait(pauseMs > 0 ? Math.min(waitMs, pauseMs) : waitMs)

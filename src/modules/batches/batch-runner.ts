@@ -8,6 +8,8 @@ import { HandedRoom } from './handed/handed-room.ts'
 import { BatchExecution } from './batch-execution.ts'
 import type { ExecutionOptions } from './execution-options.ts'
 import { claimBatch, handBackStrays, isAccountWaiting, readStanding } from './claim-batch.ts'
+import type { InteractiveLoad } from './pace/interactive-load.ts'
+import { LinePace } from './pace/line-pace.ts'
 import { pickToLeave } from './share-places.ts'
 
 /** Claims batches for this process and works on them. */
@@ -20,7 +22,9 @@ export interface BatchRunner {
   close(options: { graceMs: number }): Promise<void>
 }
 
-interface BatchRunnerOptions extends ExecutionOptions {
+interface BatchRunnerOptions extends Omit<ExecutionOptions, 'pace'> {
+  /** For which batches make way. */
+  readonly interactiveLoad: InteractiveLoad
   readonly borrower: Pick<Borrower, 'id' | 'onLost'>
   readonly messageBus: Pick<MessageBus, 'subscribe'>
 }
@@ -33,11 +37,12 @@ const STANDING_MS = 2_000
 export function createBatchRunner(options: BatchRunnerOptions): BatchRunner {
   const { database, borrower, messageBus, logger } = options
   const room = new HandedRoom()
+  const pace = new LinePace(options.interactiveLoad)
   const batches = new LeasedWork<BatchExecution>({
     name: 'batches',
     claim: async () => {
       const claimed = await claimBatch(database, borrower.id)
-      return claimed === null ? [] : [new BatchExecution(claimed, options, room)]
+      return claimed === null ? [] : [new BatchExecution(claimed, { ...options, pace }, room)]
     },
     concurrency: BATCHES_AT_ONCE,
     claimedAtOnceMax: 1,

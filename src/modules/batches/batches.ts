@@ -25,6 +25,7 @@ export type { BatchName } from './batch-row.ts'
 export type { BatchEndpoint, LineCall } from './endpoint.ts'
 export type { HandedCall } from './handed/handing.ts'
 export { createBatchRunner, type BatchRunner } from './batch-runner.ts'
+export { InteractiveLoad } from './pace/interactive-load.ts'
 export { reclaimBatches } from './claim-batch.ts'
 export { sweepBatches } from './sweep-batches.ts'
 

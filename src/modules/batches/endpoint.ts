@@ -39,6 +39,8 @@ export interface LineCall {
   readonly baseUrl: string | undefined
   /** Set for a line that is handed to a vendor's batch API. Its limits are the vendor's. */
   readonly handed: HandedCall | null
+  /** Cancels the line, because somebody waits for the slot that it has. */
+  readonly giveWay: () => void
   /** Whether the line is asked again, so that this answer is discarded and not charged. */
   readonly isMadeAnew: () => boolean
   /** Called with the record of the call, and with what is left of the rates of its key, once the limits admit it. */

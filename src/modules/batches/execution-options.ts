@@ -7,6 +7,7 @@ import type { Ledger } from '../ledger/ledger.ts'
 import type { Limits } from '../limits/limits.ts'
 import type { FindEndpoint } from './endpoint.ts'
 import type { FindBatchApi, HandedPace } from './handed/handing.ts'
+import type { LinePace } from './pace/line-pace.ts'
 
 /** What work on batches needs. */
 export interface ExecutionOptions {
@@ -22,5 +23,7 @@ export interface ExecutionOptions {
   readonly allowsSeveralModels: boolean
   readonly findBatchApi: FindBatchApi
   readonly handedPace: HandedPace
+  /** Of the process. */
+  readonly pace: LinePace
   readonly logger: Logger
 }

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { AppError } from '../../kernel/app-error.ts'
 import { formatUsd, type NanoUsd } from '../../kernel/money.ts'
 import { toStorableJson } from '../../kernel/storable-text.ts'
-import { nextLoopTurn } from '../../kernel/turns/loop-turns.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Files } from '../files/files.ts'
 import type { Caller } from '../keys/keys.ts'
@@ -14,6 +13,7 @@ import { checkLine, isWrong, LINE_BYTES_MAX, type WrongLine } from './lines/chec
 import { insertLines, type NewLine } from './lines/insert-lines.ts'
 import { estimateLine } from './lines/estimate-line.ts'
 import { splitLines, type RawLine } from './lines/split-lines.ts'
+import type { LinePace } from './pace/line-pace.ts'
 import { ENDED_COLUMNS, tellEnd, type EndedRow } from './results/tell-end.ts'
 
 export interface ValidateOptions {
@@ -24,6 +24,7 @@ export interface ValidateOptions {
   readonly caller: Caller
   /** Whether the lines of a batch may name different models. */
   readonly allowsSeveralModels: boolean
+  readonly pace: Pick<LinePace, 'step'>
   /** Whether this process stops, or has lost the batch. */
   readonly isStopped: () => boolean
 }
@@ -35,8 +36,6 @@ const ROWS_AT_ONCE = 1_000
 const PROBLEM_LENGTH_MAX = 500
 /** More than any batch may cost, and less than the database can store. */
 const ESTIMATE_NANO_USD_MAX: NanoUsd = 10n ** 18n
-/** How long the event loop is held before other work gets its turn. */
-const TURN_MS_MAX = 5
 
 /** Reads and checks all lines and stores where they are. Nothing is charged for that. The batch begins or fails. */
 export async function validateBatch(
@@ -107,6 +106,7 @@ class InputReading {
   readonly #problems: LineProblem[] = []
   readonly #lineOfId = new Map<string, number>()
   #rows: NewLine[] = []
+  #storing: Promise<void> = Promise.resolve()
   #firstModel: string | null = null
   #hasSeveralModels = false
   linesTotal = 0
@@ -125,13 +125,21 @@ class InputReading {
   }
 
   async read(): Promise<readonly LineProblem[]> {
-    const { files, database, isStopped } = this.#options
+    try {
+      return await this.#readAll()
+    } finally {
+      // Nothing is stored after the batch has failed.
+      await this.#storing.catch(() => {})
+    }
+  }
+
+  async #readAll(): Promise<readonly LineProblem[]> {
+    const { files, database, isStopped, pace } = this.#options
     const file = await files.read(this.#batch, this.#batch.inputFileId)
     // The batches before this one may have filled the store since it was made.
     await files.requireRoom(this.#batch)
     // Of a validation that was interrupted.
     await database.query('DELETE FROM batch_lines WHERE batch_id = $1', [this.#claim.batchId])
-    let turnEndMs = performance.now() + TURN_MS_MAX
     for await (const raw of splitLines(await files.open(file), LINE_BYTES_MAX)) {
       if (isStopped() || this.#problems.length >= PROBLEMS_MAX) break
       if (this.linesTotal >= LINES_MAX[this.#batch.wire]) {
@@ -142,13 +150,12 @@ class InputReading {
       this.linesTotal += 1
       await this.#check(raw)
       if (this.#rows.length >= ROWS_AT_ONCE) await this.#store()
-      if (performance.now() < turnEndMs) continue
-      await nextLoopTurn()
-      turnEndMs = performance.now() + TURN_MS_MAX
+      await pace.step()
     }
     if (this.linesTotal === 0)
       this.#problems.push({ code: 'empty_file', message: 'The file has no lines.', param: null, line: null })
     if (this.#problems.length === 0) await this.#store()
+    await this.#storing
     if (this.#problems.length === 0) await this.#requireCredit()
     return this.#problems
   }
@@ -179,7 +186,7 @@ class InputReading {
       this.#noteModel(model.id, line)
       this.#addToEstimate(nanoUsd ?? estimateLine(model, checked.body, bytes))
     }
-    this.#rows.push({ raw, customId, problem: null })
+    this.#rows.push({ raw: placeOf(raw), customId, problem: null })
   }
 
   /** Fails the batch, or only the line where that is the custom of the wire. */
@@ -189,7 +196,7 @@ class InputReading {
       return
     }
     this.linesFailed += 1
-    this.#rows.push({ raw, customId, problem })
+    this.#rows.push({ raw: placeOf(raw), customId, problem })
   }
 
   #noteModel(modelId: string, line: number): void {
@@ -206,11 +213,15 @@ class InputReading {
     this.estimatedNanoUsd = sum < ESTIMATE_NANO_USD_MAX ? sum : ESTIMATE_NANO_USD_MAX
   }
 
+  /** Lines are stored while the next ones are read. */
   async #store(): Promise<void> {
     const rows = this.#rows
     this.#rows = []
-    if (rows.length > 0 && this.#problems.length === 0)
-      await insertLines(this.#options.database, this.#claim, rows)
+    await this.#storing
+    if (rows.length === 0 || this.#problems.length > 0) return
+    this.#storing = insertLines(this.#options.database, this.#claim, rows)
+    // A failure is met by whoever waits for it next.
+    this.#storing.catch(() => {})
   }
 
   async #requireCredit(): Promise<void> {
@@ -223,6 +234,11 @@ class InputReading {
       "Add credit, or send 'run_as_far_as_credit_goes': true."
     this.#problems.push({ code: 'insufficient_balance', message, param: null, line: null })
   }
+}
+
+/** Without the content, which would be in memory until it is stored. */
+function placeOf({ number, firstByte, bytes }: RawLine): NewLine['raw'] {
+  return { number, firstByte, bytes }
 }
 
 /** Long ids are remembered by their hash, so that those of a whole batch take little memory. */

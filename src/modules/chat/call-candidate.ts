@@ -105,6 +105,7 @@ export async function callCandidate<Body extends StreamableRequest>(
       traceparent: attempt.traceparent,
       wakeTimeout: request.wakeTimeout,
       keyId: request.caller.keyId,
+      giveWay: request.giveWay,
       affinity: call.affinity,
     })
     const reading = readAnswer(answer, { candidate, operation, call, options, attempt })

@@ -19,6 +19,8 @@ export type AcquireEngineSlot = (request: {
   /** The keys of an account take turns in the queue. */
   readonly keyId: string
   readonly cancellation: Cancellation
+  /** Set for work that nobody waits for: it is called when somebody waits for the slot, and ends the work. */
+  readonly giveWay?: (() => void) | undefined
 }) => EngineSlot | Promise<EngineSlot>
 
 interface DeploymentProviderOptions {
@@ -75,9 +77,9 @@ export function createDeploymentProvider(options: DeploymentProviderOptions): Pr
 
   const takeSlot = (
     deployment: Deployment,
-    { keyId = deployment.keyId, cancellation }: InferenceCall,
+    { keyId = deployment.keyId, cancellation, giveWay }: InferenceCall,
   ): EngineSlot | Promise<EngineSlot> => {
-    const slot = options.acquireSlot({ deployment, keyId, cancellation })
+    const slot = options.acquireSlot({ deployment, keyId, cancellation, giveWay })
     return slot instanceof Promise ? slot.finally(meter.begin(deployment.id, 'queue')) : slot
   }
 

@@ -23,6 +23,8 @@ export interface InferenceRequest<Body> {
   readonly batchWay?: BatchWay | undefined
   /** Takes the place of the connection to the upstream: the line is handed to the vendor's batch API. Its answer takes hours. */
   readonly handOver?: HandOver | undefined
+  /** Set for work that nobody waits for. It is called when somebody needs its slot, and cancels it. */
+  readonly giveWay?: (() => void) | undefined
   /** The moment of its price list, since the epoch. Now by default. */
   readonly pricedAtMs?: number | undefined
   /** Headers of its wire that are forwarded to a provider of the same wire, as alternating names and values. */

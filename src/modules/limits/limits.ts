@@ -53,6 +53,8 @@ interface SlotRequest {
   /** The owner of the request, between which free slots rotate: an account, or a key if all requests are of one account. */
   readonly accountId: string
   readonly cancellation: Cancellation
+  /** Set for work that takes only slots that nobody else wants: it is called when somebody waits, and ends the work. */
+  readonly giveWay?: (() => void) | undefined
 }
 
 /** Limits that hold over all processes together. */
@@ -157,9 +159,12 @@ export function createLimits(options: LimitsOptions): Limits {
       if (seconds > 0) observer.refused('key_requests')
       return seconds
     },
-    acquireSlot({ pool, slots: slotsMax, accountId, cancellation }) {
+    acquireSlot({ pool, slots: slotsMax, accountId, cancellation, giveWay }) {
       const queue = queues.queue(pool, { slots: slotsMax, waitersMax, waitMsMax })
-      const outcome = queue.acquire(accountId, cancellation)
+      const outcome =
+        giveWay === undefined
+          ? queue.acquire(accountId, cancellation)
+          : queue.acquireInBackground(giveWay, cancellation)
       if (!(outcome instanceof Promise)) return outcome
       return outcome.then((entered) => {
         if (entered.isGranted) return entered

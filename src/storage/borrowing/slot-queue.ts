@@ -2,54 +2,8 @@ import { AppError } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import { Deadlines, type Deadline } from '../../kernel/deadlines.ts'
 import { createId } from '../../kernel/identifiers.ts'
-
-/** One slot in use. Releasing it again does nothing. */
-export interface QueuedSlot {
-  readonly isGranted: true
-  release(): void
-}
-
-/** The request could not get a slot: the queue is full, or it waited too long. */
-export interface QueueRefusal {
-  readonly isGranted: false
-  readonly reason: 'full' | 'timeout'
-  readonly retryAfterMs: number
-}
-
-export interface SlotQueueLimits {
-  readonly slots: number
-  readonly waitersMax: number
-  readonly waitMsMax: number
-}
-
-/** A process's report to a pool: the slots it holds, and how many of them are in use. */
-interface PoolReport {
-  readonly held: number
-  readonly busy: number
-  readonly noted: readonly string[]
-  readonly serves: number
-  readonly servedMs: number
-}
-
-interface PoolAnswer {
-  readonly waiting: number
-  /** Waiters of this process that have a slot and were not noted yet. */
-  readonly granted: readonly string[]
-  readonly serviceMs: number
-}
-
-export interface EnteredQueue {
-  readonly outcome: 'granted' | 'waiting' | 'full'
-  readonly waiting: number
-  readonly serviceMs: number
-}
-
-/** The connection of a queue to its pool in the database. */
-export interface QueueDesk {
-  enter(queue: SlotQueue, waiterId: string, accountId: string): Promise<EnteredQueue>
-  report(queue: SlotQueue, report: PoolReport): Promise<PoolAnswer>
-  isTrusted(): boolean
-}
+import { BackgroundSlots, type GiveWay } from './background-slots.ts'
+import type { QueueDesk, QueuedSlot, QueueRefusal, SlotQueueLimits } from './queue-desk.ts'
 
 interface Waiter {
   readonly resolve: (outcome: QueuedSlot | QueueRefusal) => void
@@ -86,6 +40,9 @@ export class SlotQueue {
   #usedAtMs = 0
   #isReporting = false
   #isReportDue = false
+  /** Waiting requests of all processes, as far as it is known. */
+  #waitingInAll = 0
+  readonly #background = new BackgroundSlots<QueuedSlot | QueueRefusal>()
 
   constructor(id: string, limits: SlotQueueLimits, batcher: QueueDesk) {
     this.id = id
@@ -98,6 +55,22 @@ export class SlotQueue {
       return this.#enter(accountId, cancellation)
     this.#idle -= 1
     return this.#use()
+  }
+
+  /** For work that gets a slot while nobody else wants one, and ends when `giveWay` is called because somebody waits. */
+  acquireInBackground(
+    giveWay: GiveWay,
+    cancellation: Cancellation,
+  ): QueuedSlot | Promise<QueuedSlot | QueueRefusal> {
+    if (this.#idle > 0 && !this.#isContended && this.#batcher.isTrusted()) {
+      this.#idle -= 1
+      return this.#use(giveWay)
+    }
+    const { waitMsMax } = this.limits
+    const onLate = (): QueueRefusal => this.#refuse('timeout', this.#background.waiting)
+    const slot = this.#background.wait(giveWay, { cancellation, waitMsMax, onLate })
+    this.reportSoon()
+    return slot
   }
 
   /** Passes a granted slot to its waiter. If the waiter has left, the slot goes to the next one. */
@@ -119,9 +92,11 @@ export class SlotQueue {
   }
 
   /** Called when some process has a waiting request. */
-  noteWaiters(): void {
+  noteWaiters(waiting = 1): void {
     this.#isContended = true
+    this.#waitingInAll = Math.max(waiting, this.#waitingInAll)
     if (this.#idle > 0) this.reportSoon()
+    this.#background.makeWay(() => (this.#isContended ? this.#waitingInAll : 0))
   }
 
   /** The pool has dropped this process. Running work continues, and the next report counts it again. */
@@ -135,13 +110,15 @@ export class SlotQueue {
       this.#forget(id, waiter)
       waiter.reject(lost)
     }
+    this.#background.failAll(lost)
   }
 
   tick(nowMs: number): void {
     const isIdle = this.#idle > 0 && nowMs - this.#usedAtMs >= IDLE_MS
     if (isIdle) this.#idle = 0
     // Messages can be lost, so a queue with waiters, or one that blocks others, polls now and then.
-    const isWatched = this.#waiters.size > 0 || (this.#isContended && this.#inUse > 0)
+    const isWatched =
+      this.#background.waiting > 0 || this.#waiters.size > 0 || (this.#isContended && this.#inUse > 0)
     if (isIdle || isWatched || this.#noted.length > 0 || this.#inUse !== this.#reported) this.reportSoon()
   }
 
@@ -149,7 +126,13 @@ export class SlotQueue {
   isForgettable(nowMs: number): boolean {
     const isQuiet =
       this.#inUse === 0 && this.#idle === 0 && this.#waiters.size === 0 && this.#noted.length === 0
-    return isQuiet && !this.#isReporting && this.#reported === 0 && nowMs - this.#usedAtMs >= FORGOTTEN_MS
+    return (
+      isQuiet &&
+      this.#background.waiting === 0 &&
+      !this.#isReporting &&
+      this.#reported === 0 &&
+      nowMs - this.#usedAtMs >= FORGOTTEN_MS
+    )
   }
 
   /** Gives back every slot that is not in use. */
@@ -184,7 +167,7 @@ export class SlotQueue {
       this.#serviceMs = serviceMs
       if (outcome === 'granted') this.grant(waiterId)
       if (outcome === 'full') this.displace(waiterId)
-      if (waiting > 0) this.noteWaiters()
+      if (waiting > 0) this.noteWaiters(waiting)
     } catch (error) {
       this.#waiters.get(waiterId)?.leave(error)
     }
@@ -205,23 +188,34 @@ export class SlotQueue {
     cancellation.offCancel(leave)
   }
 
-  #use(): QueuedSlot {
+  #use(giveWay?: GiveWay): QueuedSlot {
     const startedMs = performance.now()
     let isReleased = false
     this.#inUse += 1
     this.#usedAtMs = startedMs
+    if (giveWay !== undefined) this.#background.begin(giveWay)
     return {
       isGranted: true,
       release: () => {
         if (isReleased) return
         isReleased = true
+        if (giveWay !== undefined) this.#background.end(giveWay)
         this.#inUse -= 1
         this.#serves += 1
         this.#usedAtMs = performance.now()
         this.#servedMs += Math.round(this.#usedAtMs - startedMs)
         if (this.#isContended) this.reportSoon()
-        else this.#idle += 1
+        else this.#keepIdle(1)
       },
+    }
+  }
+
+  /** Slots that nobody waits for. */
+  #keepIdle(slots: number): void {
+    this.#idle += slots
+    while (this.#idle > 0 && !this.#isContended && this.#background.waiting > 0) {
+      this.#idle -= 1
+      this.#background.serve((giveWay) => this.#use(giveWay))
     }
   }
 
@@ -245,10 +239,15 @@ export class SlotQueue {
     this.#reported = this.#inUse
     try {
       const held = this.#inUse + this.#idle
-      const answer = await this.#batcher.report(this, { held, busy: this.#inUse, noted, serves, servedMs })
+      const needed = this.#isContended ? 0 : this.#background.waiting
+      const figures = { held, busy: this.#inUse, noted, needed, serves, servedMs }
+      const answer = await this.#batcher.report(this, figures)
       this.#isContended = answer.waiting > 0
+      this.#waitingInAll = answer.waiting
       this.#serviceMs = answer.serviceMs
       for (const waiterId of answer.granted) this.grant(waiterId)
+      if (this.#isContended) this.noteWaiters(answer.waiting)
+      else if (needed > 0) this.#keepIdle(Math.max(0, answer.slots - held - answer.granted.length))
     } catch {
       // The next tick reports again; requests for a slot see the outage.
       this.#noted = [...noted, ...this.#noted]

@@ -48,6 +48,15 @@ async function acquire(
   return slot
 }
 
+/** Takes a slot that nobody else wants, and releases it when somebody does. */
+async function acquireBehind(queue: SlotQueue, cancellation = new Cancellation()) {
+  const taken: { slot: QueuedSlot | null } = { slot: null }
+  const slot = await queue.acquireInBackground(() => taken.slot?.release(), cancellation)
+  if (!slot.isGranted) throw new Error(`refused: ${slot.reason}`)
+  taken.slot = slot
+  return slot
+}
+
 describe('a queue for slots', () => {
   it('serves accounts in turn and each in the order of arrival, over several processes', async () => {
     const pool = await startPool()
@@ -164,6 +173,47 @@ describe('a queue for slots', () => {
     await pool.close()
   })
 
+  it('gives its free slots to work in the background, in the order of its arrival', async () => {
+    const pool = await startPool({ slots: 2 })
+    const first = await acquireBehind(pool.here)
+    await acquireBehind(pool.here)
+    let isServed = false
+    const third = acquireBehind(pool.here).then((slot) => {
+      isServed = true
+      return slot
+    })
+    await expect.poll(async () => (await pool.read())?.inUse).toBe(2)
+    expect(isServed).toBe(false)
+    first.release()
+    await third
+    await pool.close()
+  })
+
+  it('takes a slot from work in the background of another process for a request, and none for further such work', async () => {
+    const pool = await startPool({ slots: 2 })
+    const occupied = [await acquireBehind(pool.here), await acquireBehind(pool.here)]
+    let isServed = false
+    const leaving = new Cancellation()
+    const further = acquireBehind(pool.there, leaving).then(() => {
+      isServed = true
+    })
+    const slot = await acquire(pool.there)
+    expect(isServed).toBe(false)
+    leaving.cancel(new Error('left'))
+    await expect(further).rejects.toThrow('left')
+    slot.release()
+    for (const own of occupied) own.release()
+    await pool.close()
+    expect(await pool.read()).toMatchObject({ inUse: 0, queued: 0 })
+  })
+
+  it('refuses work in the background that gets no slot for a long time', async () => {
+    const pool = await startPool({ waitMsMax: 60 })
+    await acquire(pool.here)
+    await expect(acquireBehind(pool.there)).rejects.toThrow('refused: timeout')
+    await pool.close()
+  })
+
   it('never has more in use than there are slots, whatever happens', async () => {
     const pool = await startPool({ slots: 3, waitersMax: 200 })
     let inUse = 0
@@ -172,7 +222,10 @@ describe('a queue for slots', () => {
       const cancellation = new Cancellation()
       if (index % 5 === 0) setTimeout(() => cancellation.cancel(new Error('left')), index)
       try {
-        const slot = await acquire(queue, undefined, cancellation)
+        const isBehind = index % 3 === 0
+        const slot = await (isBehind
+          ? acquireBehind(queue, cancellation)
+          : acquire(queue, undefined, cancellation))
         inUse += 1
         most = Math.max(most, inUse)
         await new Promise((resolve) => setTimeout(resolve, index % 7))

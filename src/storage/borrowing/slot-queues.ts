@@ -1,9 +1,11 @@
 import type { Queryable } from '../database.ts'
 import type { MessageBus } from '../bus/message-bus.ts'
 import type { Borrower } from './borrower.ts'
-import { SlotQueue, type EnteredQueue, type QueueDesk, type SlotQueueLimits } from './slot-queue.ts'
+import type { EnteredQueue, QueueDesk, SlotQueueLimits } from './queue-desk.ts'
+import { SlotQueue } from './slot-queue.ts'
 
-export type { QueuedSlot, SlotQueue, SlotQueueLimits } from './slot-queue.ts'
+export type { QueuedSlot, SlotQueueLimits } from './queue-desk.ts'
+export type { SlotQueue } from './slot-queue.ts'
 
 /** A pool as it is now, over all processes. */
 export interface PoolState {
@@ -104,7 +106,7 @@ function createDesk({ database, borrower }: SlotQueuesOptions): QueueDesk {
       ])
       return { outcome: row.outcome, waiting: row.waiting, serviceMs: row.service_ms }
     },
-    async report({ id, limits }, { held, busy, noted, serves, servedMs }) {
+    async report({ id, limits }, { held, busy, noted, needed, serves, servedMs }) {
       const row = await ask<ReportRow>(REPORT, () => [
         id,
         borrower.id,
@@ -114,8 +116,9 @@ function createDesk({ database, borrower }: SlotQueuesOptions): QueueDesk {
         noted,
         serves,
         servedMs,
+        needed,
       ])
-      return { waiting: row.waiting, granted: row.granted, serviceMs: row.service_ms }
+      return { slots: row.slots, waiting: row.waiting, granted: row.granted, serviceMs: row.service_ms }
     },
   }
 }
@@ -127,13 +130,15 @@ interface EnterRow {
 }
 
 interface ReportRow {
+  readonly slots: number
   readonly waiting: number
   readonly granted: string[]
   readonly service_ms: number
 }
 
 const ENTER = 'SELECT * FROM enter_slot_queue($1, $2, $3, $4, $5, $6)'
-const REPORT = 'SELECT waiting, granted, service_ms FROM exchange_slots($1, $2, $3, $4, $5, $6, 0, 0, $7, $8)'
+const REPORT =
+  'SELECT slots, waiting, granted, service_ms FROM exchange_slots($1, $2, $3, $4, $5, $6, $9, 0, $7, $8)'
 
 interface StateRow {
   readonly id: string

@@ -6,7 +6,7 @@ import type { RawLine } from './split-lines.ts'
 
 /** A line that was checked. */
 export interface NewLine {
-  readonly raw: RawLine
+  readonly raw: Pick<RawLine, 'number' | 'firstByte' | 'bytes'>
   readonly customId: string
   /** Set for a line that cannot be asked. */
   readonly problem: { readonly code: string; readonly message: string } | null

@@ -9,6 +9,8 @@ export function keepWriting(
 ): LineWriter {
   return {
     begin: (number) => keepTrying(() => writer.begin(number), isGivenUp),
+    beginAll: (numbers) => keepTrying(() => writer.beginAll(numbers), isGivenUp),
+    giveBack: (numbers) => keepTrying(() => writer.giveBack(numbers), isGivenUp),
     end: async (end) => {
       const isWritten = await keepTrying(() => writer.end(end), isGivenUp)
       if (end.status !== 'pending') onResult(end.result.length)

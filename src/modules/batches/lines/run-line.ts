@@ -38,6 +38,8 @@ export interface RunLineOptions {
   readonly withdrawal: Cancellation
   /** Returns what is needed to hand the line to a vendor's batch API. Null: it is asked by itself. */
   readonly hand: (caller: Caller, body: unknown) => HandedLine | null
+  /** Called when it has its answer, which is then written. */
+  readonly onAnswered: () => void
   /** Called with what is left of the rates of the key. */
   readonly onRates: (rates: readonly (RateState | null)[]) => void
 }
@@ -56,23 +58,26 @@ const INTERRUPTIONS_MAX = 25
 
 /** Asks a line until it has an answer or a lasting error, or has to wait. Rejects only if the result cannot be written. */
 export async function runLine(line: WaitingLine, options: RunLineOptions): Promise<RanLine> {
-  const { writer, endpoint, cancellation, withdrawal } = options
+  const { writer, endpoint, cancellation, withdrawal, onAnswered } = options
   const isStopped = (): boolean => cancellation.isCancelled || withdrawal.isCancelled
-  let { wasAsked, countedNanoUsd } = line
+  let { wasAsked, countedNanoUsd, requestId: begunId } = line
   for (let tries = 1; ; tries += 1) {
-    const requestId = await writer.begin(line.number)
+    const requestId = begunId ?? (await writer.begin(line.number))
+    begunId = null
     if (requestId === null) return LOST
     const outcome = await askOnce(line, { requestId, wasAsked, countedNanoUsd }, options)
     if ('answer' in outcome) {
+      onAnswered()
       const { answer, chargedNanoUsd, usage } = outcome
       const end = { number: line.number, chargedNanoUsd, httpStatus: 200, result: answer, usage }
       const isOurs = await writer.end({ ...end, status: 'completed' })
       return isOurs ? { status: 'completed', error: null, again: null } : LOST
     }
-    const { error, chargedNanoUsd, isIdSpent, goesSingle } = outcome
+    const { error, chargedNanoUsd, isIdSpent, goesSingle, hasGivenWay } = outcome
     const mayAskAgain = mayPass(error) && error !== INTERRUPTED
     const mustWait =
       goesSingle ||
+      hasGivenWay ||
       cancellation.isCancelled ||
       outcome.isCallerRefused ||
       isRefusal(error) ||
@@ -80,6 +85,7 @@ export async function runLine(line: WaitingLine, options: RunLineOptions): Promi
       (withdrawal.isCancelled && mayAskAgain)
     const mayTryAgain = mayAskAgain && tries < UNATTENDED_TRIES_MAX
     if (!mustWait && !mayTryAgain) {
+      onAnswered()
       const { status: httpStatus, body: result } = endpoint.describeError(error, requestId)
       const end = { number: line.number, chargedNanoUsd, httpStatus, result, usage: null }
       const isOurs = await writer.end({ ...end, status: 'failed' })
@@ -89,8 +95,14 @@ export async function runLine(line: WaitingLine, options: RunLineOptions): Promi
       return LOST
     wasAsked = !isIdSpent
     countedNanoUsd = isIdSpent ? 0n : countedNanoUsd + chargedNanoUsd
-    const again = { ...line, wasAsked, countedNanoUsd, isSingle: line.isSingle || goesSingle }
-    if (mustWait) return { status: 'pending', error: goesSingle ? null : error, again }
+    const again = {
+      ...line,
+      requestId: null,
+      wasAsked,
+      countedNanoUsd,
+      isSingle: line.isSingle || goesSingle,
+    }
+    if (mustWait) return { status: 'pending', error: goesSingle || hasGivenWay ? null : error, again }
     const pausing = new LineCancellation(cancellation, withdrawal)
     await pauseBeforeTry(tries, error, pausing.call)
     pausing.close()
@@ -111,6 +123,8 @@ type Outcome = { readonly chargedNanoUsd: NanoUsd } & (
       readonly error: AppError
       readonly isIdSpent: boolean
       readonly isCallerRefused: boolean
+      /** Somebody waited for the slot that it had. It is asked again. */
+      readonly hasGivenWay: boolean
       /** No vendor's batch has an answer to it, so that it is asked by itself. */
       readonly goesSingle: boolean
     }
@@ -125,7 +139,13 @@ async function askOnce(
   { requestId, wasAsked, countedNanoUsd }: UsedId,
   { endpoint, baseUrl, caller: key, findCharge, cancellation, withdrawal, hand, onRates }: RunLineOptions,
 ): Promise<Outcome> {
-  const unasked = { chargedNanoUsd: 0n, isIdSpent: false, isCallerRefused: false, goesSingle: false }
+  const unasked = {
+    chargedNanoUsd: 0n,
+    isIdSpent: false,
+    isCallerRefused: false,
+    hasGivenWay: false,
+    goesSingle: false,
+  }
   if (tries >= INTERRUPTIONS_MAX) return { ...unasked, error: INTERRUPTED }
   if (content === null) return { ...unasked, error: INPUT_GONE }
   let caller: Caller
@@ -138,6 +158,7 @@ async function askOnce(
   const own = new LineCancellation(cancellation, withdrawal)
   const admitted: { record: InferenceRecord | null } = { record: null }
   let handed: HandedLine | null = null
+  let hasGivenWay = false
   try {
     const body = bodyOf(await parseLine(content))
     handed = hand(caller, body)
@@ -148,7 +169,13 @@ async function askOnce(
       requestId,
       baseUrl,
       cancellation: own.call,
-      isMadeAnew: () => cancellation.isCancelled || key.isNotKept,
+      giveWay: () => {
+        // A charged answer is kept: its slot is free in a moment anyway.
+        if (admitted.record?.isBilled === true) return
+        hasGivenWay = true
+        own.call.cancel(GAVE_WAY)
+      },
+      isMadeAnew: () => hasGivenWay || cancellation.isCancelled || key.isNotKept,
       onAdmitted: (record, rates) => {
         own.noteAdmitted()
         admitted.record = record
@@ -156,7 +183,8 @@ async function askOnce(
       },
     })
     // It came too late to be charged, and is asked again under the same id.
-    if (cancellation.isCancelled && admitted.record?.isBilled !== true) throw cancellation.reason
+    const isStopped = hasGivenWay || cancellation.isCancelled
+    if (isStopped && admitted.record?.isBilled !== true) throw own.call.reason
     const usage = usageOf(admitted.record)
     if (!wasAsked || findCharge === null) return { answer, usage, chargedNanoUsd: costOf(admitted.record) }
     // An id is charged once, so the earlier charge counts, which may differ from this answer's.
@@ -174,6 +202,7 @@ async function askOnce(
       isIdSpent: isSpent,
       error: failure,
       isCallerRefused: false,
+      hasGivenWay,
       goesSingle: handed !== null && !cancellation.isCancelled && needsOther(handed, failure),
     }
   } finally {
@@ -186,6 +215,8 @@ async function askOnce(
 function needsOther(handed: HandedLine, failure: AppError): boolean {
   return !isRefusal(failure) && (!handed.hasAnswer || mayPass(failure))
 }
+
+const GAVE_WAY = new Error('somebody waits for the slot of the line')
 
 const INTERRUPTED = new AppError(
   'internal_error',

@@ -6,12 +6,14 @@ import type { Batch, BatchClaim, LineProblem } from '../batch.ts'
 import { ANSWERS_NOT_KEPT } from '../batch-caller.ts'
 import { BATCH_COLUMNS, batchFromRow, type BatchRow } from '../batch-row.ts'
 import { claimValues, IS_STANDING } from '../claim-batch.ts'
+import type { LinePace } from '../pace/line-pace.ts'
 import { ENDED_COLUMNS, tellEnd, type EndedRow } from './tell-end.ts'
 import { hasResults, writeResults, type ResultKind, type UnaskedReason } from './write-results.ts'
 
 interface FinishParts {
   readonly database: Database
   readonly files: Pick<Files, 'store'>
+  readonly pace: Pick<LinePace, 'step'>
 }
 
 const CANCELLED: UnaskedReason = {
@@ -91,7 +93,7 @@ const NOT_KEPT: LineProblem = { code: 'conflict', message: ANSWERS_NOT_KEPT, par
 
 /** Returns false under zero data retention, which began meanwhile: then there is no file. */
 async function writeFile(
-  { database, files }: FinishParts,
+  { database, files, pace }: FinishParts,
   { batch, claim, kind, unasked }: ResultFile,
 ): Promise<boolean> {
   if (!(await hasResults(database, batch.id, kind))) return true
@@ -103,7 +105,7 @@ async function writeFile(
       isResult: true,
       purpose: 'batch_output',
       filename: `batch_${batch.id.replaceAll('-', '')}_${kind}.jsonl`,
-      source: writeResults(database, batch.id, { kind, unasked }),
+      source: writeResults(database, batch.id, { kind, unasked, pace }),
       expiresAfterSeconds: batch.outputSeconds,
       // In the transaction of the file, so that a crash leaves no file that no batch names.
       onStored: async (transaction, file) => {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Queryable } from '../../../storage/database.ts'
+import type { LinePace } from '../pace/line-pace.ts'
 
 /** The lines of one of the files of a batch. */
 export type ResultKind = 'output' | 'error'
@@ -27,18 +28,24 @@ export interface UnaskedReason {
 
 const SIZES_AT_ONCE = 5_000
 /** Of the results that are in memory, unless a single one is larger. */
-const PART_BYTES_MAX = 2 * 1024 * 1024
+const PART_BYTES_MAX = 256 * 1024
 
 const OF_KIND: Readonly<Record<ResultKind, string>> = {
   output: `status = 'completed'`,
   error: `status <> 'completed'`,
 }
 
+interface ResultOptions {
+  readonly kind: ResultKind
+  readonly unasked: UnaskedReason
+  readonly pace: Pick<LinePace, 'step'>
+}
+
 /** Writes the lines of a result file, a part at a time. */
 export async function* writeResults(
   queryable: Queryable,
   batchId: string,
-  { kind, unasked }: { readonly kind: ResultKind; readonly unasked: UnaskedReason },
+  { kind, unasked, pace }: ResultOptions,
 ): AsyncGenerator<Buffer, void> {
   for (let after = 0; ;) {
     const sizes = await queryable.query<LineSize>(
@@ -53,6 +60,7 @@ export async function* writeResults(
         [batchId, numbers],
       )
       yield Buffer.from(rows.map((row) => writeLine(batchId, row, unasked)).join(''))
+      await pace.step()
     }
     const last = sizes.at(-1)
     if (last === undefined || sizes.length < SIZES_AT_ONCE) return

@@ -1,4 +1,3 @@
-import type { Cancellation } from '../../../kernel/cancellation.ts'
 import { NOTHING_USED, type KeyUse } from '../../../providers/connection/key-limits.ts'
 import type { Provider } from '../../../providers/provider.ts'
 import { UpstreamError } from '../../../providers/failures/upstream-error.ts'
@@ -17,8 +16,7 @@ interface Slot {
 /** Acquires a slot at an upstream with limited concurrency. Null for all other upstreams. Throws `queue_full`. */
 export type AcquireSlot = (
   provider: Provider,
-  accountId: string,
-  cancellation: Cancellation,
+  request: Pick<InferenceRequest<unknown>, 'caller' | 'cancellation' | 'giveWay'>,
 ) => Slot | null | Promise<Slot>
 
 export interface AttemptOptions {
@@ -98,8 +96,7 @@ export function beginAttempt(
     }
   }
   // What is handed over takes no slot: the vendor asks it when it has room.
-  const slot =
-    request.handOver === undefined ? options.acquireSlot(provider, accountId, request.cancellation) : null
+  const slot = request.handOver === undefined ? options.acquireSlot(provider, request) : null
   return slot instanceof Promise ? slot.then(begin) : begin(slot)
 }
 
