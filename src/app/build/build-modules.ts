@@ -251,11 +251,12 @@ async function openModules(
   const files = createFiles({ database, store, clock, quotaOf, logger })
   const findFile = findFilesIn(files)
   const chat = createChat({ inference, ledger: credit, media, findFile, clock, countTokens })
-  const shared = { database, messageBus, logger, inference }
-  const responses = buildResponses(config, { ...shared, chat, tasks, keys, limits, quotaOf })
+  const asked = { ...filed, messageBus, inference, chat }
+  const responses = buildResponses(config, { ...asked, tasks, keys, limits })
   const makers = { inference, catalog, providers, ledger: credit, keys, tasks, media, clock }
   const generation = buildGeneration(config, makers)
   const whole = buildWholeAnswers(makers)
+  const batched = buildBatches(config, { ...asked, ...whole, files, responses, providers })
   return {
     clock,
     database,
@@ -286,13 +287,13 @@ async function openModules(
     shortages,
     chat,
     responses,
-    ...buildCompare(config, { ...filed, messageBus, inference, catalog, chat, limits }),
+    ...buildCompare(config, { ...asked, catalog, limits, batches: batched.batches }),
     generation,
     speech: createSpeech({ inference, catalog, ledger: credit, clock, timeouts: upstreamTimeouts(config) }),
     transcription: createTranscription({ inference, ledger: credit }),
     ...whole,
     files,
-    ...buildBatches(config, { ...filed, ...whole, files, messageBus, inference, chat, responses }),
+    ...batched,
     ...used,
     close: () => opened.disposeAsync(),
   }

@@ -7,7 +7,7 @@ import { BatchCaller } from './batch-caller.ts'
 import { beginBatch } from './begin-batch.ts'
 import { ChangeSignal } from './change-signal.ts'
 import { handBackBatch, type ClaimedBatch } from './claim-batch.ts'
-import type { BatchEndpoint } from './endpoint.ts'
+import { limitLines, type BatchEndpoint } from './endpoint.ts'
 import type { ExecutionOptions } from './execution-options.ts'
 import { HandedLines } from './handed/handed-lines.ts'
 import type { HandedRoom } from './handed/handed-room.ts'
@@ -76,7 +76,7 @@ export class BatchExecution implements LeasedItem {
     this.claimed = claimed
     this.accountId = batch.accountId
     this.#options = options
-    this.#endpoint = endpoint
+    this.#endpoint = limitLines(endpoint, batch)
     this.#caller = new BatchCaller(options.keys, batch, this.#isGivenUp)
     this.#isCancelled = batch.status === 'cancelling'
     const writer = createLineWriter({ database, clock }, claim)

@@ -1,5 +1,6 @@
 import type { AppError } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
+import type { NanoUsd } from '../../kernel/money.ts'
 import type { InferenceRecord } from '../inference/inference.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
 import type { Caller } from '../keys/keys.ts'
@@ -28,6 +29,8 @@ export interface LineCall {
   readonly cancellation: Cancellation
   /** Set for a line that is handed to a vendor's batch API. Its limits are the vendor's. */
   readonly handed: HandedCall | null
+  /** The most that the line may cost. Missing: no limit of its batch. */
+  readonly amountNanoUsdMax?: NanoUsd
   /** Whether the line is asked again, so that this answer is discarded and not charged. */
   readonly isMadeAnew: () => boolean
   /** Called with the record of the call, and with what is left of the rates of its key, once the limits admit it. */
@@ -36,3 +39,12 @@ export interface LineCall {
 
 /** The endpoint of a path, or undefined. */
 export type FindEndpoint = (path: string) => BatchEndpoint | undefined
+
+/** The same endpoint, where no line costs more than lines of the batch may. */
+export function limitLines(
+  endpoint: BatchEndpoint,
+  { lineNanoUsdMax }: { readonly lineNanoUsdMax: NanoUsd | null },
+): BatchEndpoint {
+  if (lineNanoUsdMax === null) return endpoint
+  return { ...endpoint, ask: (call) => endpoint.ask({ ...call, amountNanoUsdMax: lineNanoUsdMax }) }
+}
