@@ -37,7 +37,7 @@ import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import { createTracer, parseOtlpHeaders, type Tracer } from '../../telemetry/tracing.ts'
 import { buildBatches, type BuiltBatches } from './build-batches.ts'
-import { findFilesIn } from './find-files-in.ts'
+import { findFilesIn, findUseOfFile } from './find-files-in.ts'
 import { createFiles, type Files } from '../../modules/files/files.ts'
 import { buildBilling, type BuiltBilling } from './build-billing.ts'
 import { buildCompare } from './build-compare.ts'
@@ -248,7 +248,7 @@ async function openModules(
     logger,
     tracer,
   })
-  const files = createFiles({ database, store, clock, quotaOf, logger })
+  const files = createFiles({ database, store, clock, quotaOf, findUse: findUseOfFile, logger })
   const findFile = findFilesIn(files)
   const chat = createChat({ inference, ledger: credit, media, findFile, clock, countTokens })
   const asked = { ...filed, messageBus, inference, chat }

@@ -23,7 +23,7 @@ import { createMessageBatch, MESSAGES_ENDPOINT } from './messages/create-message
 import { readMessageResults } from './results/read-message-results.ts'
 import { readAnswered, type AnsweredLine, type AnsweredOrder } from './results/read-answered.ts'
 import { readResults, type LineResult } from './results/read-results.ts'
-import { listBatches, type BatchPage } from './list-batches.ts'
+import { listBatches, type BatchFilter, type BatchPage } from './list-batches.ts'
 import { retryBatch } from './results/retry-batch.ts'
 
 export { BATCH_STATUSES, hasEnded, type Batch } from './batch.ts'
@@ -34,6 +34,7 @@ export { createBatchRunner, type BatchRunner } from './batch-runner.ts'
 export { reclaimBatches } from './claim-batch.ts'
 export { sweepBatches } from './sweep-batches.ts'
 export { IS_UNENDED } from './claim-batch.ts'
+export { findUseByBatch } from './file-uses.ts'
 export type { LineResult } from './results/read-results.ts'
 
 /** Many requests in one file, asked in the background: each line is answered once, charged once and written once. */
@@ -62,7 +63,7 @@ export interface Batches {
   /** Returns the model with the price that lines of an endpoint have. */
   priceLines(caller: Caller, endpoint: string, asked: AskedModel): CatalogModel
   /** Newest first, or those before an entry in the order of the list. */
-  list(place: Place, wire: BatchWire, page: BatchPage): Promise<OpenPage<Batch>>
+  list(place: Place, filter: BatchFilter, page: BatchPage): Promise<OpenPage<Batch>>
   /** What runs may end and is kept. Throws `conflict` if the batch has ended in another way. */
   cancel(place: Place, name: BatchName): Promise<Batch>
   /** The results in Anthropic's form, some lines at a time. Throws `not_found` if they were deleted. */
@@ -174,7 +175,7 @@ export function createBatches(options: BatchesOptions): Batches {
         api === null ? { kind: 'single' } : { kind: 'handed', vendorMillionths: api.priceMillionths },
       )
     },
-    list: (place, wire, page) => listBatches(database, place, wire, page),
+    list: (place, filter, page) => listBatches(database, place, filter, page),
     cancel: async (place, name) => {
       const rows = await database.query(
         `UPDATE batches SET status = 'cancelling', cancelling_at = now()

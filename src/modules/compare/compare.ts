@@ -29,6 +29,7 @@ import type { PromptCase } from './prompt-case.ts'
 import type { Cell, Run } from './runs/run.ts'
 import { CANCELLED_TOPIC } from './runs/runner.ts'
 
+export { findUseByRun } from './batched/find-use-by-run.ts'
 export type { BatchOfLane } from './batched/batches-of-run.ts'
 export { createAskChat, type AskChat } from './cells/ask-chat.ts'
 export { ChatCall, type ChatCallOptions } from './cells/chat-call.ts'
