@@ -105,7 +105,13 @@ describe('a run as batches', () => {
       'two',
     ])
     expect(cells.filter(({ score }: { score: number | null }) => score === 1)).toHaveLength(2)
-    expect(run.lanes[0].stats).toMatchObject({ completed: 3, latency_ms: { p50: null }, scored: 1 })
+    expect(run.lanes[0].stats).toMatchObject({
+      completed: 3,
+      latency_ms: { p50: null },
+      output_tokens_per_second: null,
+      confidence: { latency_ms: null, ttft_ms: null, output_tokens_per_second: null },
+      scored: 1,
+    })
     expect(vendor.invoice.single).toEqual([])
     expect(vendor.invoice.batch).toHaveLength(6)
     await expectRightMoney(database, accountId)

@@ -51,11 +51,7 @@ export interface Batches {
   /** The results of an ended batch, one line at a time. Throws `not_found` if one of its files was deleted. */
   readResults(place: Place, batch: Batch): Promise<AsyncIterable<LineResult>>
   /** Returns the first lines with an answer. Throws `conflict` unless the batch has ended with answers. */
-  readAnswered<Answer>(
-    place: Place,
-    batch: Batch,
-    order: AnsweredOrder<Answer>,
-  ): Promise<AnsweredLine<Answer>[]>
+  readAnswered(place: Place, batch: Batch, order: AnsweredOrder): Promise<AnsweredLine[]>
   /** Cancels in a transaction of the caller those that have not ended. The others are left as they are. */
   cancelWithin(transaction: Queryable, ids: readonly string[]): Promise<void>
   /** Call it after that transaction. */

@@ -15,7 +15,8 @@ CREATE INDEX compare_runs_awaiting ON compare_runs (account_id, id) WHERE awaits
 ALTER TABLE compare_cells ADD COLUMN batch_id uuid;
 
 CREATE TABLE compare_run_batches (
-  batch_id uuid PRIMARY KEY REFERENCES batches (id) ON DELETE CASCADE,
+  -- Without a reference: a batch that was forgotten is not asked again.
+  batch_id uuid PRIMARY KEY,
   run_id uuid NOT NULL REFERENCES compare_runs (id) ON DELETE CASCADE,
   lane_position smallint NOT NULL,
   -- The run was cancelled: what the batch did not ask is still to be asked.

@@ -182,6 +182,7 @@ async function findAnswered(
     throw invalidValue('from_batch.batch_id', `Lines of '${batch.endpoint}' have no prompts.`)
   const lines = await batches.readAnswered(caller, batch, {
     countMax: limit ?? PROMPTS_MAX,
+    bytesMax: DATASET_BYTES_MAX,
     pick: (body) => readBatchAnswer(batch.endpoint, body),
     cancellation,
   })

@@ -26,10 +26,9 @@ export async function advanceBatchedRun(options: BatchedRunOptions): Promise<Sta
   await collectEnded(options)
   if (isStopped() || run.status === 'cancelled') return { isWaiting: true }
   const halt = (await findHalt(options)) ?? (await makeBatches(options))
-  if (halt !== null) return { isWaiting: false, halt }
-  return (await listOpenBatches(database, run.id)).length > 0
-    ? { isWaiting: true }
-    : { isWaiting: false, halt: null }
+  // What other batches answer is charged, and is collected before the run ends.
+  const open = await listOpenBatches(database, run.id)
+  return open.length > 0 ? { isWaiting: true } : { isWaiting: false, halt }
 }
 
 async function collectEnded(options: BatchedRunOptions): Promise<void> {

@@ -113,7 +113,8 @@ export class RunExecution implements LeasedItem {
       logger.error({ err: error, runId: run.id }, 'a run could not go on')
       this.#cut()
       await this.#settle()
-      await endRun(database, claim, INTERNAL_ERROR).catch(() => {})
+      // Batches may still be charged, so that one that waits for them is found again in a minute, and goes on.
+      if (!run.isBatch) await endRun(database, claim, INTERNAL_ERROR).catch(() => {})
     } finally {
       this.#live.close()
       await keepTrying(() => leaveRun(database, claim), this.#isGivenUp).catch(() => {})
