@@ -11,7 +11,6 @@ import {
   type Datasets,
   type PromptCase,
 } from '../../../modules/compare/compare.ts'
-import type { Caller } from '../../../modules/keys/keys.ts'
 import { nullable, orNull } from '../../../wires/nullable.ts'
 import { CreatedAt, Id, objectName, UpdatedAt, UuidId } from '../../../wires/usual-members.ts'
 import { ListQuery, listAnswer, listSchema, parsePageRequest } from '../../answers/list-page.ts'

@@ -119,7 +119,8 @@ class Collecting {
   async failRest({ code, message }: { readonly code: string; readonly message: string }): Promise<boolean> {
     const { database, run, writer } = this.#options
     const { isWithdrawn, lanePosition } = this.#asked
-    while (!isWithdrawn && !this.#options.isStopped()) {
+    if (isWithdrawn) return !this.#options.isStopped()
+    while (!this.#options.isStopped()) {
       const rows = await database.query<{ prompt_index: number; repeat: number }>(
         `SELECT prompt_index, repeat FROM compare_cells WHERE run_id = $1 AND lane_position = $2 AND status = 'pending' LIMIT $3`,
         [run.id, lanePosition, LINES_AT_ONCE],
