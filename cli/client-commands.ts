@@ -54,6 +54,7 @@ export const CLIENT_COMMANDS: Readonly<Record<string, Load>> = {
   moderate: async () => (await import('./commands/text/moderate.ts')).moderate,
   run: async () => (await import('./commands/text/run.ts')).run,
   tasks: async () => (await import('./commands/tasks.ts')).tasks,
+  files: async () => (await import('./commands/files.ts')).files,
   batch: async () => (await import('./commands/batch.ts')).batch,
   deploy: async () => (await import('./commands/deploy/deploy.ts')).deploy,
   admin: async () => (await import('./commands/admin/admin.ts')).admin,

@@ -56,7 +56,8 @@ export const MODULE_RANKS: readonly (readonly string[])[] = [
     'scim',
   ],
   ['judging', 'responses', 'saved-chats', 'files'],
-  ['compare', 'batches'],
+  ['batches'],
+  ['compare'],
   ['conversations'],
 ]
 

@@ -11,13 +11,17 @@ const TRIES_MAX = 5
 const PAUSE_MS = 200
 
 /** Downloads to a file beside the target and renames it when it is complete. A cut connection is continued where it ended. */
-export async function downloadFile(url: string, path: string): Promise<void> {
+export async function downloadFile(
+  url: string,
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<void> {
   const part = partOf(path)
   const bar = createTransferBar(process.stderr, { name: path, bytesTotal: null })
   try {
     const file = openSync(part, 'w')
     try {
-      await downloadInTries(url, { path, file, bar })
+      await downloadInTries(url, { path, file, bar, headers })
     } finally {
       closeSync(file)
     }
@@ -35,6 +39,8 @@ interface Download {
   /** Open for writing. */
   readonly file: number
   readonly bar: TransferBar
+  /** Of the requests, such as the key. */
+  readonly headers: Readonly<Record<string, string>>
 }
 
 async function downloadInTries(url: string, download: Download): Promise<void> {
@@ -54,11 +60,17 @@ async function downloadInTries(url: string, download: Download): Promise<void> {
   }
 }
 
-async function downloadRest(url: string, { file, bar }: Download): Promise<void> {
+async function downloadRest(url: string, { file, bar, headers: given }: Download): Promise<void> {
   const begun = fstatSync(file).size
   // A compressed body cannot be continued at a position of the file.
-  const headers = { 'accept-encoding': 'identity', ...(begun === 0 ? {} : { range: `bytes=${begun}-` }) }
-  const response = await fetch(url, { headers })
+  const headers = {
+    ...given,
+    'accept-encoding': 'identity',
+    ...(begun === 0 ? {} : { range: `bytes=${begun}-` }),
+  }
+  // A key is not sent on to another address.
+  const redirect = 'authorization' in given ? 'manual' : 'follow'
+  const response = await fetch(url, { headers, redirect })
   // Everything arrived before the cut.
   if (response.status === 416 && begun > 0) return
   if (!response.ok)

@@ -15,6 +15,7 @@ export interface IdKind {
 
 const KINDS = {
   batch: { things: 'batches', prefix: 'batch_', path: '/v1/batches', isNewestFirst: true },
+  storedFile: { things: 'files', prefix: 'file-', path: '/v1/files', isNewestFirst: true },
   task: { things: 'tasks', prefix: '', path: '/v1/tasks', isNewestFirst: true },
   deployment: { things: 'deployments', prefix: '', path: '/v1/deployments', isNewestFirst: true },
   key: { things: 'keys', prefix: '', path: '/v1/tenants/me/api-keys', isNewestFirst: true },
@@ -57,6 +58,7 @@ const BY_NAME: Readonly<Record<string, IdKind>> = {
   against: KINDS.run,
   service_account: { ...KINDS.serviceAccount, isOfAnyProject: true },
   ofProject: KINDS.project,
+  files: KINDS.storedFile,
   projects: KINDS.project,
   members: KINDS.user,
   invite: KINDS.invite,

@@ -132,7 +132,7 @@ function unsure({ things }: IdKind, word: string): CommandFailure {
   )
 }
 
-const TELLING = ['name', 'email', 'key_name', 'code', 'model', 'status'] as const
+const TELLING = ['name', 'filename', 'email', 'key_name', 'code', 'model', 'status'] as const
 
 /** The id with what people know the entry by. */
 function describe(entry: Entry): string {

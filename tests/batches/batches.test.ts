@@ -243,14 +243,4 @@ describe('a batch', () => {
     })
     expect([status, body.error.param]).toEqual([400, 'input_file_id'])
   })
-
-  test('a batch ends although its input file is deleted meanwhile', async () => {
-    const lines = Array.from({ length: 5 }, (_, index) => chatLine(`l${index}`))
-    const input_file_id = await uploadText(gateway, toLines(lines, CHAT))
-    const body = { input_file_id, endpoint: CHAT, completion_window: '24h' }
-    const made = await gateway.request('POST', '/v1/batches', { body })
-    await gateway.request('DELETE', `/v1/files/${input_file_id}`)
-    const batch = await waitForBatch(gateway, made.body.id)
-    expect(['failed', 'completed']).toContain(batch.status)
-  })
 })

@@ -19,6 +19,7 @@ const ROOT = resolve(import.meta.dirname, '../..')
 /** The id in the examples of the help. */
 const SOME_ID = '01a1e900-0fc9-7eff-b14c-dd4471e0969d'
 const SOME_REQUEST = `req_${SOME_ID.replaceAll('-', '')}`
+const SOME_FILE = `file-${SOME_ID.replaceAll('-', '')}`
 const SOME_BATCH = `batch_${SOME_ID.replaceAll('-', '')}`
 
 /** Otherwise only those with pipes, redirections or substitutions, because a shell and a program for each takes long. */
@@ -65,6 +66,10 @@ const deployOne = async (): Promise<Preparation> => {
 const { compareTwo, compareTwice, compareScored } = comparisonsOf(home)
 const makeDataset = async (): Promise<Preparation> => ({
   id: (await post('/v1/compare/datasets', { name: 'one', prompts: ['Why?'] })).id,
+})
+
+const storeFile = async (): Promise<Preparation> => ({
+  id: (await post('/v1/files', { purpose: 'user_data', filename: 'note.txt', file: 'SGVsbG8=' })).id,
 })
 
 /** The example of adding one may have been run before. */
@@ -232,6 +237,10 @@ const PREPARATIONS: Readonly<Record<string, () => Promise<Preparation>>> = {
     id: await completeBatch(gateway, '[[sandbox:error status=400 code=invalid_value]]'),
   }),
   'parkway batch cancel': async () => ({ id: await makeBatch(gateway, '[[sandbox:latency ms=3000]] Hi') }),
+  'parkway files get': storeFile,
+  'parkway files download': storeFile,
+  'parkway files delete': storeFile,
+  'parkway datasets from-batch': async () => ({ id: await completeBatch(gateway) }),
   'parkway compare show': compareTwo,
   'parkway compare vote': compareTwo,
   'parkway compare export': compareTwo,
@@ -270,6 +279,7 @@ test.each(DOCUMENTED_COMMANDS.filter(([name]) => NOT_RUN[name] === undefined))(
     const line = example
       .replaceAll(SOME_REQUEST, id)
       .replaceAll(SOME_BATCH, id)
+      .replaceAll(SOME_FILE, id)
       .replaceAll(SOME_ID, id)
       .replaceAll('https://gateway.example.com', gateway.baseUrl)
     const { code, stderr } =

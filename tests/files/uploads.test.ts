@@ -192,6 +192,9 @@ describe('the quota of files', () => {
   })
 })
 
+/** No batch reads a file of these tests. */
+const findUse = () => Promise.resolve(null)
+
 test('a part that the store could not remove is not forgotten', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'parkway-uploads-test-'))
   const kept = createFilesystemStore({ directory })
@@ -203,7 +206,14 @@ test('a part that the store could not remove is not forgotten', async () => {
     },
     delete: () => Promise.reject(new Error('the store is away')),
   }
-  const files = createFiles({ database, store, clock: systemClock, quotaOf: noQuota, logger: silentLogger })
+  const files = createFiles({
+    database,
+    store,
+    clock: systemClock,
+    quotaOf: noQuota,
+    findUse,
+    logger: silentLogger,
+  })
   const { id: accountId } = (await gateway.request('GET', '/v1/tenants/me')).body
   const place = { accountId, projectId: null }
   const order = { place, purpose: 'evals', filename: 'x', mimeType: 'x', bytes: 3 } as const
@@ -221,7 +231,14 @@ test('a part that the store could not remove is not forgotten', async () => {
 test('what belongs to no file is swept: parts of uploads that ended, and those of a deleted file', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'parkway-uploads-test-'))
   const store = createFilesystemStore({ directory })
-  const files = createFiles({ database, store, clock: systemClock, quotaOf: noQuota, logger: silentLogger })
+  const files = createFiles({
+    database,
+    store,
+    clock: systemClock,
+    quotaOf: noQuota,
+    findUse,
+    logger: silentLogger,
+  })
   const { id: accountId } = (await gateway.request('GET', '/v1/tenants/me')).body
   const place = { accountId, projectId: null }
   const order = { place, purpose: 'evals', filename: 'x', mimeType: 'x', bytes: 3 } as const

@@ -40,6 +40,7 @@ export const GROWS_WITH_REQUESTS: Readonly<Record<string, GrowingTable>> = {
     kept: 'until its conversation is deleted',
     withoutAccount: 'its turn belongs to an account',
   },
+  compare_run_batches: { kept: 'as its run', withoutAccount: OF_ITS_RUN },
   compare_turns: {
     kept: 'until its conversation is deleted',
     withoutAccount: 'its conversation belongs to an account',

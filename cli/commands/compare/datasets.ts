@@ -7,7 +7,7 @@ import { readPrompts } from '../../compare/read-prompts.ts'
 import { openUpload } from '../../files/open-upload.ts'
 import { printPairs } from '../../output/tables/print-pairs.ts'
 import { printTable } from '../../output/tables/print-table.ts'
-import { fromLog, fromRun } from './sourced-datasets.ts'
+import { fromBatch, fromLog, fromRun } from './sourced-datasets.ts'
 
 interface ListOptions {
   readonly limit: string
@@ -146,5 +146,5 @@ export const datasets = commandGroup({
   summary: 'List, make and delete datasets: prompts for comparisons.',
   example: 'parkway datasets',
   byDefault: list,
-  others: [create, fromRun, fromLog, show, remove],
+  others: [create, fromRun, fromLog, fromBatch, show, remove],
 })

@@ -92,6 +92,40 @@ export const fromLog = clientCommand<FromLogOptions>({
   },
 })
 
+interface FromBatchOptions extends NamedOptions {
+  readonly expected?: string
+  readonly limit?: string
+}
+
+const EXPECTED = ['judge', 'exact', 'contains', 'none'] as const
+const PROMPTS_MAX = 1_000
+
+/** Makes a dataset of the lines of a batch that were answered. */
+export const fromBatch = clientCommand<FromBatchOptions>({
+  name: 'from-batch',
+  summary: 'Make a dataset of the prompts of a batch, with its answers as what is expected.',
+  example: 'parkway datasets from-batch batch_01a1e9000fc97effb14cdd4471e0969d',
+  define: (command) =>
+    withNames(command.argument('<batch>', 'its id'))
+      .option(
+        '--expected <way>',
+        `how answers are compared with those: ${EXPECTED.join(', ')}; judge unless told`,
+      )
+      .option('--limit <number>', 'how many prompts; 1,000 unless told'),
+  async act({ output, isJson, connect, printJson }, options, id = '') {
+    const { expected, limit } = options
+    const source = {
+      batch_id: id,
+      ...(expected !== undefined && { expected: parseWord('--expected', expected, EXPECTED) }),
+      ...(limit !== undefined && { limit: parseWhole('--limit', limit, { min: 1, max: PROMPTS_MAX }) }),
+    }
+    const body = { ...namesOf(options), from_batch: source }
+    const dataset = await connect().call((routes) => routes.POST('/v1/compare/datasets', { body }))
+    if (isJson) return printJson(dataset)
+    printMade(output, dataset)
+  },
+})
+
 function withNames(command: Command): Command {
   return command
     .option('--name <text>', 'its name; by default that of its source')

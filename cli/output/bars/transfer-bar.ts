@@ -1,4 +1,5 @@
 import { createProgressBar } from './progress-bar.ts'
+import { formatBytes } from '../format-bytes.ts'
 import { printable } from '../printable.ts'
 
 /** Shows how much of a file was sent or received, how fast, and how long the rest takes. */
@@ -45,12 +46,4 @@ export function createTransferBar(
       bar.clear()
     },
   }
-}
-
-const UNITS = ['B', 'KB', 'MB', 'GB'] as const
-
-function formatBytes(bytes: number): string {
-  const step = bytes < 1_000 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log10(bytes) / 3))
-  const amount = bytes / 1_000 ** step
-  return `${step === 0 || amount >= 100 ? Math.round(amount) : amount.toFixed(1)} ${UNITS[step] ?? 'B'}`
 }

@@ -22,6 +22,14 @@ export const batchListQuery = {
   refetchInterval: RESTING_MS,
 }
 
+/** The newest batches that read a file, or wrote it. */
+export const batchesOfFileQuery = (fileId: string) =>
+  queryOptions({
+    queryKey: ['batches', 'of-file', fileId],
+    queryFn: ({ signal }) =>
+      call(() => client.GET('/v1/batches', { params: { query: { file_id: fileId, limit: 20 } }, signal })),
+  })
+
 export const batchQuery = (id: string) =>
   queryOptions({
     queryKey: ['batches', 'one', id],

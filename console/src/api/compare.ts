@@ -138,6 +138,10 @@ export const createDataset = (name: string, prompts: readonly string[]) =>
 export const createFailures = (runId: string) =>
   call(() => client.POST('/v1/compare/datasets', { body: { from_run: { run_id: runId } } }))
 
+/** Makes a dataset of the prompts of a batch, with its answers as what a judge expects. */
+export const createDatasetOfBatch = (batchId: string) =>
+  call(() => client.POST('/v1/compare/datasets', { body: { from_batch: { batch_id: batchId } } }))
+
 /** Makes a dataset of a file of CSV, or of JSON lines. Without a name it is named like the file. */
 export async function uploadDataset(file: File, name: string): Promise<Schemas['CompareDataset']> {
   const { json } = await sendOperation(

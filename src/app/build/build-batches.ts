@@ -13,6 +13,7 @@ import type { Rerank } from '../../modules/rerank/rerank.ts'
 import type { Responses } from '../../modules/responses/responses.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import type { Provider } from '../../providers/provider.ts'
+import type { ProviderRegistry } from '../../providers/registry.ts'
 import { MessagesRequest } from '../../wires/anthropic-messages/messages-request.ts'
 import { messagesWire } from '../../wires/anthropic-messages/messages-wire.ts'
 import { ChatRequest } from '../../wires/openai-chat/chat-request.ts'
@@ -40,7 +41,8 @@ interface EndpointParts {
 }
 
 type BatchParts = EndpointParts &
-  Omit<Parameters<typeof createBatches>[0], 'findEndpoint' | 'webhookHosts'> & {
+  Omit<Parameters<typeof createBatches>[0], 'findEndpoint' | 'findBatchApi' | 'webhookHosts'> & {
+    readonly providers: Pick<ProviderRegistry, 'get'>
     readonly outbound: Pick<Outbound, 'requirePublic'>
   }
 
@@ -55,7 +57,12 @@ export function buildBatches(config: Config, parts: BatchParts): BuiltBatches {
   const batchEndpoints = new Map(listEndpoints(config, parts).map((endpoint) => [endpoint.path, endpoint]))
   const findEndpoint = (path: string) => batchEndpoints.get(path)
   const hosts = webhookHosts(config, parts.outbound)
-  const batches = createBatches({ ...parts, findEndpoint, webhookHosts: hosts })
+  const batches = createBatches({
+    ...parts,
+    findEndpoint,
+    findBatchApi: (providerId) => parts.providers.get(providerId)?.batch ?? null,
+    webhookHosts: hosts,
+  })
   return { batches, batchEndpoints, interactiveLoad: new InteractiveLoad(batchEndpoints.keys()) }
 }
 

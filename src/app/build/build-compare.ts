@@ -1,6 +1,7 @@
 import type { PromptSources } from '../../http/routes/compare/compare-run-request.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
+import type { Batches } from '../../modules/batches/batches.ts'
 import type { Chat } from '../../modules/chat/chat.ts'
 import {
   createAskChat,
@@ -28,6 +29,7 @@ interface CompareParts {
   readonly inference: Inference
   readonly catalog: Catalog
   readonly chat: Chat
+  readonly batches: Batches
   readonly limits: Limits
   readonly logger: Logger
   readonly outbound: Outbound

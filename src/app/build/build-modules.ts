@@ -37,7 +37,7 @@ import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import { createTracer, parseOtlpHeaders, type Tracer } from '../../telemetry/tracing.ts'
 import { buildBatches, type BuiltBatches } from './build-batches.ts'
-import { findFilesIn } from './find-files-in.ts'
+import { findFilesIn, findUseOfFile } from './find-files-in.ts'
 import { createFiles, type Files } from '../../modules/files/files.ts'
 import { buildBilling, type BuiltBilling } from './build-billing.ts'
 import { buildCompare } from './build-compare.ts'
@@ -248,14 +248,15 @@ async function openModules(
     logger,
     tracer,
   })
-  const files = createFiles({ database, store, clock, quotaOf, logger })
+  const files = createFiles({ database, store, clock, quotaOf, findUse: findUseOfFile, logger })
   const findFile = findFilesIn(files)
   const chat = createChat({ inference, ledger: credit, media, findFile, clock, countTokens })
-  const shared = { database, messageBus, logger, inference }
-  const responses = buildResponses(config, { ...shared, chat, tasks, keys, limits, quotaOf })
+  const asked = { ...filed, messageBus, inference, chat }
+  const responses = buildResponses(config, { ...asked, tasks, keys, limits })
   const makers = { inference, catalog, providers, ledger: credit, keys, tasks, media, findFile, clock }
   const generation = buildGeneration(config, makers)
   const whole = buildWholeAnswers(makers)
+  const batched = buildBatches(config, { ...asked, ...whole, files, responses, providers, generation })
   return {
     clock,
     database,
@@ -286,13 +287,13 @@ async function openModules(
     shortages,
     chat,
     responses,
-    ...buildCompare(config, { ...filed, messageBus, inference, catalog, chat, limits }),
+    ...buildCompare(config, { ...asked, catalog, limits, batches: batched.batches }),
     generation,
     speech: createSpeech({ inference, catalog, ledger: credit, clock, timeouts: upstreamTimeouts(config) }),
     transcription: createTranscription({ inference, ledger: credit }),
     ...whole,
     files,
-    ...buildBatches(config, { ...filed, ...whole, ...shared, files, chat, responses, generation }),
+    ...batched,
     ...used,
     close: () => opened.disposeAsync(),
   }

@@ -187,7 +187,7 @@ function buildRunner(
   config: Config,
   { modules, borrower, logger }: { modules: Modules; borrower: Borrower; logger: GatewayLogger },
 ): Runner {
-  const { database, clock, messageBus, ask, keys, outbound, webhookSecrets } = modules
+  const { database, clock, messageBus, ask, keys, batches, files, outbound, webhookSecrets } = modules
   return createRunner({
     database,
     clock,
@@ -195,6 +195,8 @@ function buildRunner(
     borrower,
     ask,
     keys,
+    batches,
+    files,
     isBilled: config.billing,
     judge: createRunJudge({ database, clock, ask, keys, isBilled: config.billing }),
     findInterval: bootstrapInterval,

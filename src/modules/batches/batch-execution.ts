@@ -7,7 +7,7 @@ import { BatchCaller } from './batch-caller.ts'
 import { beginBatch } from './begin-batch.ts'
 import { ChangeSignal } from './change-signal.ts'
 import { handBackBatch, type ClaimedBatch } from './claim-batch.ts'
-import { requireEndpoint, type BatchEndpoint } from './endpoint.ts'
+import { limitLines, requireEndpoint, type BatchEndpoint } from './endpoint.ts'
 import type { ExecutionOptions } from './execution-options.ts'
 import { HandedLines } from './handed/handed-lines.ts'
 import type { HandedRoom } from './handed/handed-room.ts'
@@ -70,7 +70,7 @@ export class BatchExecution implements LeasedItem {
     this.claimed = claimed
     this.accountId = batch.accountId
     this.#options = options
-    this.#endpoint = requireEndpoint(options.findEndpoint, batch.endpoint)
+    this.#endpoint = limitLines(requireEndpoint(options.findEndpoint, batch.endpoint), batch)
     this.#places = new LinePlaces(() => this.#change.note(), this.#endpoint.answerBytesUsual)
     this.#caller = new BatchCaller(options.keys, batch, this.#isGivenUp)
     this.#isCancelled = batch.status === 'cancelling'

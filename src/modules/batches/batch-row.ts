@@ -17,6 +17,7 @@ export interface BatchRow {
   readonly error_file_id: string | null
   readonly output_seconds: number | null
   readonly runs_as_far: boolean
+  readonly line_nano_usd_max: bigint | null
   readonly metadata: Record<string, string> | null
   readonly webhook_url: string | null
   readonly base_url: string | null
@@ -44,7 +45,7 @@ export interface BatchRow {
 }
 
 export const BATCH_COLUMNS = `id, account_id, project_id, key_id, labels, wire, endpoint, model, input_file_id, output_file_id,
-  error_file_id, output_seconds, runs_as_far, metadata, webhook_url, base_url, status, errors, lines_total, lines_completed, lines_failed, input_tokens,
+  error_file_id, output_seconds, runs_as_far, line_nano_usd_max, metadata, webhook_url, base_url, status, errors, lines_total, lines_completed, lines_failed, input_tokens,
   cached_tokens, output_tokens, reasoning_tokens, cost_nano_usd, estimated_nano_usd, created_at, expires_at, in_progress_at,
   finalizing_at, completed_at, failed_at, expired_at, cancelling_at, cancelled_at,
   extract(epoch FROM coalesce(finalizing_at, cancelled_at, expired_at, now()) - in_progress_at)::float8 AS running_seconds`
@@ -64,6 +65,7 @@ export function batchFromRow(row: BatchRow): Batch {
     errorFileId: row.error_file_id,
     outputSeconds: row.output_seconds,
     runsAsFar: row.runs_as_far,
+    lineNanoUsdMax: row.line_nano_usd_max,
     metadata: row.metadata,
     webhookUrl: row.webhook_url,
     baseUrl: row.base_url,
@@ -111,4 +113,18 @@ export async function readBatch(queryable: Queryable, place: Place, { id, wire }
   )
   if (row === undefined) throw notFound('batch')
   return batchFromRow(row)
+}
+
+/** The batches of these ids that the place has, in the order in which they were made. */
+export async function readBatches(
+  queryable: Queryable,
+  place: Place,
+  ids: readonly string[],
+): Promise<Batch[]> {
+  if (ids.length === 0) return []
+  const rows = await queryable.query<BatchRow>(
+    `SELECT ${BATCH_COLUMNS} FROM batches WHERE id = ANY ($1::uuid[]) AND ${isWithin(place, '$2')} ORDER BY id`,
+    [ids, idsOf(place)],
+  )
+  return rows.map(batchFromRow)
 }

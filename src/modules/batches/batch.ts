@@ -12,6 +12,11 @@ export const BATCH_STATUSES = [
 ] as const
 export type BatchStatus = (typeof BATCH_STATUSES)[number]
 
+/** Whether nothing of it is asked or written any more. */
+export function hasEnded({ status }: Pick<Batch, 'status'>): boolean {
+  return status === 'failed' || status === 'completed' || status === 'expired' || status === 'cancelled'
+}
+
 /** In which form clients made a batch and read it. */
 export type BatchWire = 'batches' | 'messages'
 
@@ -34,6 +39,8 @@ export interface Batch {
   readonly outputSeconds: number | null
   /** Whether it runs although the balance does not cover all of it. */
   readonly runsAsFar: boolean
+  /** The most that a line may cost. Null: no limit of the batch. */
+  readonly lineNanoUsdMax: NanoUsd | null
   readonly metadata: Readonly<Record<string, string>> | null
   /** Is called when the batch has ended. */
   readonly webhookUrl: string | null

@@ -3,24 +3,30 @@ import { AppError, invalidValue } from '../../kernel/app-error.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { createId } from '../../kernel/identifiers.ts'
 import type { Logger } from '../../kernel/logger.ts'
-import { ID_AFTER_ALL, openPage, type OpenPage, type PageRequest } from '../../kernel/page.ts'
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { OpenPage } from '../../kernel/page.ts'
 import type { MessageBus } from '../../storage/bus/message-bus.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import { idsOf, isWithin, type Place } from '../../storage/place.ts'
 import { messageOf } from '../../storage/storage-error.ts'
+import { atBatchPrice, type CatalogModel } from '../catalog/catalog.ts'
 import type { Files } from '../files/files.ts'
 import { labelsOf, type Caller } from '../keys/keys.ts'
 import { refuseZeroRetention } from '../request-log/request-log.ts'
 import { checkWebhookUrl, type WebhookHosts } from '../tasks/tasks.ts'
 import { CHANGED_TOPIC, type Batch, type BatchWire } from './batch.ts'
-import { BATCH_COLUMNS, batchFromRow, readBatch, type BatchName, type BatchRow } from './batch-row.ts'
+import { readBatch, readBatches, type BatchName } from './batch-row.ts'
 import type { FindEndpoint } from './endpoint.ts'
+import type { FindBatchApi } from './handed/handing.ts'
 import { forgetOldest } from './sweep-batches.ts'
 import { createMessageBatch, MESSAGES_ENDPOINT } from './messages/create-message-batch.ts'
 import { readMessageResults } from './results/read-message-results.ts'
+import { readAnswered, type AnsweredLine, type AnsweredOrder } from './results/read-answered.ts'
+import { readResults, type LineResult } from './results/read-results.ts'
+import { listBatches, type BatchFilter, type BatchPage } from './list-batches.ts'
 import { retryBatch } from './results/retry-batch.ts'
 
-export { BATCH_STATUSES, type Batch } from './batch.ts'
+export { BATCH_STATUSES, hasEnded, type Batch } from './batch.ts'
 export type { BatchName } from './batch-row.ts'
 export type { BatchEndpoint, LineCall } from './endpoint.ts'
 export type { HandedCall } from './handed/handing.ts'
@@ -28,6 +34,9 @@ export { createBatchRunner, type BatchRunner } from './batch-runner.ts'
 export { InteractiveLoad } from './pace/interactive-load.ts'
 export { reclaimBatches } from './claim-batch.ts'
 export { sweepBatches } from './sweep-batches.ts'
+export { IS_UNENDED } from './claim-batch.ts'
+export { findUseByBatch } from './file-uses.ts'
+export type { LineResult } from './results/read-results.ts'
 
 /** Many requests in one file, asked in the background: each line is answered once, charged once and written once. */
 export interface Batches {
@@ -38,19 +47,26 @@ export interface Batches {
   /** Asks the lines of an ended batch that have no answer in another one. Throws `conflict` if there is none. */
   retry(caller: Caller, name: BatchName): Promise<Batch>
   read(place: Place, name: BatchName): Promise<Batch>
+  /** Those of these ids that the place has. */
+  readMany(place: Place, ids: readonly string[]): Promise<readonly Batch[]>
+  /** The results of an ended batch, one line at a time. Throws `not_found` if one of its files was deleted. */
+  readResults(place: Place, batch: Batch): Promise<AsyncIterable<LineResult>>
+  /** Returns the first lines with an answer. Throws `conflict` unless the batch has ended with answers. */
+  readAnswered(place: Place, batch: Batch, order: AnsweredOrder): Promise<AnsweredLine[]>
+  /** Cancels in a transaction of the caller those that have not ended. The others are left as they are. */
+  cancelWithin(transaction: Queryable, ids: readonly string[]): Promise<void>
+  /** Call it after that transaction. */
+  tellCancelled(ids: readonly string[]): void
+  /** Returns the model with the price that lines of an endpoint have. */
+  priceLines(caller: Caller, endpoint: string, asked: AskedModel): CatalogModel
   /** Newest first, or those before an entry in the order of the list. */
-  list(place: Place, wire: BatchWire, page: BatchPage): Promise<OpenPage<Batch>>
+  list(place: Place, filter: BatchFilter, page: BatchPage): Promise<OpenPage<Batch>>
   /** What runs may end and is kept. Throws `conflict` if the batch has ended in another way. */
   cancel(place: Place, name: BatchName): Promise<Batch>
   /** The results in Anthropic's form, some lines at a time. Throws `not_found` if they were deleted. */
   readMessageResults(place: Place, batch: Batch): Promise<AsyncIterable<string>>
   /** Throws `conflict` for one that has not ended. Its files go with it. */
   delete(place: Place, name: BatchName): Promise<void>
-}
-
-interface BatchPage extends PageRequest {
-  /** The page ends before this entry. Null: it begins behind `afterId`. */
-  readonly beforeId?: string | null
 }
 
 interface BatchOrder {
@@ -67,6 +83,16 @@ interface BatchOrder {
   readonly baseUrl: string | null
   /** How many lines the file has, if that is known. */
   readonly linesTotal?: number
+  /** The most that a line may cost. */
+  readonly lineNanoUsdMax?: NanoUsd | null
+  /** Called in the transaction that makes the batch, which is not made if it throws. */
+  readonly onMade?: (transaction: Queryable, batchId: string) => Promise<void>
+}
+
+/** A model, by the name that its lines give it. */
+interface AskedModel {
+  readonly name: string
+  readonly model: CatalogModel
 }
 
 interface BatchesOptions {
@@ -74,6 +100,7 @@ interface BatchesOptions {
   readonly messageBus: Pick<MessageBus, 'publish'>
   readonly files: Pick<Files, 'store' | 'read' | 'open' | 'delete' | 'requireRoom'>
   readonly findEndpoint: FindEndpoint
+  readonly findBatchApi: FindBatchApi
   readonly webhookHosts: WebhookHosts
   readonly clock: Clock
   readonly logger: Logger
@@ -85,7 +112,7 @@ const QUEUE_FULL_RETRY_SECONDS = 60
 const LIFETIME_MS = 24 * 60 * 60_000
 
 export function createBatches(options: BatchesOptions): Batches {
-  const { database, files, findEndpoint, webhookHosts, clock } = options
+  const { database, files, findEndpoint, findBatchApi, webhookHosts, clock } = options
   const create: Batches['create'] = async (caller, order) => {
     if (findEndpoint(order.endpoint) === undefined)
       throw invalidValue('endpoint', `'${order.endpoint}' takes no batches.`)
@@ -100,7 +127,10 @@ export function createBatches(options: BatchesOptions): Batches {
     await files.requireRoom(caller)
     const nowMs = clock.nowMs()
     const id = createId(nowMs)
-    await database.transaction((transaction) => insertBatch(transaction, caller, { ...order, id, nowMs }))
+    await database.transaction(async (transaction) => {
+      await insertBatch(transaction, caller, { ...order, id, nowMs })
+      await order.onMade?.(transaction, id)
+    })
     tell(options, `${id} created`)
     return readBatch(database, caller, { id, wire: order.wire })
   }
@@ -124,7 +154,28 @@ export function createBatches(options: BatchesOptions): Batches {
       return retryBatch(files, { caller, batch }, (inputFileId) => create(caller, { ...order, inputFileId }))
     },
     read: (place, name) => readBatch(database, place, name),
-    list: (place, wire, page) => listBatches(database, place, wire, page),
+    readMany: (place, ids) => readBatches(database, place, ids),
+    readResults: (place, batch) => readResults(files, place, batch),
+    readAnswered: (place, batch, order) => readAnswered(files, { place, batch }, order),
+    cancelWithin: async (transaction, ids) => {
+      await transaction.query(
+        `UPDATE batches SET status = 'cancelling', cancelling_at = now()
+         WHERE id = ANY ($1::uuid[]) AND status IN ('validating', 'in_progress')`,
+        [ids],
+      )
+    },
+    tellCancelled: (ids) => {
+      for (const id of ids) tell(options, `${id} cancelled`)
+    },
+    priceLines: (caller, path, { name, model }) => {
+      const handing = findEndpoint(path)?.handingOf(caller, { model: name }) ?? null
+      const api = handing === null ? null : findBatchApi(handing.providerId)
+      return atBatchPrice(
+        model,
+        api === null ? { kind: 'single' } : { kind: 'handed', vendorMillionths: api.priceMillionths },
+      )
+    },
+    list: (place, filter, page) => listBatches(database, place, filter, page),
     cancel: async (place, name) => {
       const rows = await database.query(
         `UPDATE batches SET status = 'cancelling', cancelling_at = now()
@@ -189,8 +240,8 @@ async function insertBatch(transaction: Queryable, caller: Caller, batch: NewBat
   const labels = labelsOf(caller)
   await transaction.query(
     `INSERT INTO batches (id, account_id, project_id, key_id, labels, endpoint, input_file_id, output_seconds, runs_as_far,
-       metadata, status, created_at, expires_at, wire, lines_total, webhook_url, base_url)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'validating', $11, $12, $13, $14, $15, $16)`,
+       metadata, status, created_at, expires_at, wire, lines_total, webhook_url, base_url, line_nano_usd_max)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'validating', $11, $12, $13, $14, $15, $16, $17)`,
     [
       batch.id,
       accountId,
@@ -208,6 +259,7 @@ async function insertBatch(transaction: Queryable, caller: Caller, batch: NewBat
       batch.linesTotal ?? 0,
       batch.webhookUrl,
       batch.baseUrl,
+      batch.lineNanoUsdMax ?? null,
     ],
   )
 }
@@ -215,27 +267,4 @@ async function insertBatch(transaction: Queryable, caller: Caller, batch: NewBat
 /** Makes the limits on the batches of an account exact: others that begin one wait for this transaction. */
 async function lockRoom(transaction: Queryable, accountId: string): Promise<void> {
   await transaction.query(`SELECT pg_advisory_xact_lock(hashtextextended('batches ' || $1, 0))`, [accountId])
-}
-
-/** A list has the first mistakes of each batch, because all of them would be very long. */
-const LISTED_COLUMNS = BATCH_COLUMNS.replace(
-  ' errors,',
-  ` jsonb_path_query_array(errors, '$[0 to 9]') AS errors,`,
-)
-
-async function listBatches(
-  queryable: Queryable,
-  place: Place,
-  wire: BatchWire,
-  { limit, afterId, beforeId = null }: BatchPage,
-): Promise<OpenPage<Batch>> {
-  const isBackwards = beforeId !== null
-  const rows = await queryable.query<BatchRow>(
-    `SELECT ${LISTED_COLUMNS} FROM batches
-     WHERE ${isWithin(place, '$1')} AND wire = $2 AND id ${isBackwards ? '>' : '<'} $3
-     ORDER BY id ${isBackwards ? 'ASC' : 'DESC'} LIMIT $4`,
-    [idsOf(place), wire, beforeId ?? afterId ?? ID_AFTER_ALL, limit + 1],
-  )
-  const page = openPage(rows.map(batchFromRow), limit)
-  return isBackwards ? { ...page, items: page.items.toReversed() } : page
 }

@@ -13,7 +13,8 @@ const BATCHES_OF_ACCOUNT_MAX = 4
 /** Advisory lock that serialises claims, so that the limit is exact. */
 const CLAIM_LOCK_ID = 7_275_929_004
 
-const IS_UNENDED = `status IN ('validating', 'in_progress', 'finalizing', 'cancelling')`
+/** SQL: it still has lines to ask, or files to write. */
+export const IS_UNENDED = `status IN ('validating', 'in_progress', 'finalizing', 'cancelling')`
 
 /** SQL: no living process has it. A process of the release before closes the borrower of a dead one, and hands back no batches. */
 function isFree(table: string): string {

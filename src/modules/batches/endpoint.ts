@@ -41,6 +41,8 @@ export interface LineCall {
   readonly handed: HandedCall | null
   /** Cancels the line, because somebody waits for the slot that it has. */
   readonly giveWay: () => void
+  /** The most that the line may cost. Missing: no limit of its batch. */
+  readonly amountNanoUsdMax?: NanoUsd
   /** Whether the line is asked again, so that this answer is discarded and not charged. */
   readonly isMadeAnew: () => boolean
   /** Called with the record of the call, and with what is left of the rates of its key, once the limits admit it. */
@@ -54,4 +56,13 @@ export function requireEndpoint(findEndpoint: FindEndpoint, path: string): Batch
   const endpoint = findEndpoint(path)
   if (endpoint === undefined) throw new Error(`a batch asks '${path}', which takes no batches`)
   return endpoint
+}
+
+/** The same endpoint, where no line costs more than lines of the batch may. */
+export function limitLines(
+  endpoint: BatchEndpoint,
+  { lineNanoUsdMax }: { readonly lineNanoUsdMax: NanoUsd | null },
+): BatchEndpoint {
+  if (lineNanoUsdMax === null) return endpoint
+  return { ...endpoint, ask: (call) => endpoint.ask({ ...call, amountNanoUsdMax: lineNanoUsdMax }) }
 }

@@ -4,6 +4,7 @@ import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { Database } from '../../storage/database.ts'
 import type { MessageBus } from '../../storage/bus/message-bus.ts'
 import type { Place } from '../../storage/place.ts'
+import type { Batches } from '../batches/batches.ts'
 import type { Inference } from '../inference/inference.ts'
 import type { Reader } from '../keys/keys.ts'
 import type { WebhookHosts } from '../tasks/tasks.ts'
@@ -21,12 +22,15 @@ import {
   type CellPageRequest,
 } from './cells/read-cells.ts'
 import { chooseFailures, readRunPrompts, type FailureChoice } from './datasets/choose-prompts.ts'
+import { readBatchesOfRun, type BatchOfLane } from './batched/batches-of-run.ts'
 import { readPrompts, type PromptExcerpt } from './datasets/read-prompts.ts'
 import { listRuns, readRun, type RunFilter } from './runs/read-runs.ts'
 import type { PromptCase } from './prompt-case.ts'
 import type { Cell, Run } from './runs/run.ts'
 import { CANCELLED_TOPIC } from './runs/runner.ts'
 
+export { findUseByRun } from './batched/find-use-by-run.ts'
+export type { BatchOfLane } from './batched/batches-of-run.ts'
 export { createAskChat, type AskChat } from './cells/ask-chat.ts'
 export { ChatCall, type ChatCallOptions } from './cells/chat-call.ts'
 export { cellBody, cellSeed } from './cells/cell-body.ts'
@@ -38,7 +42,7 @@ export { readDatasetInThread } from './datasets/read-dataset-in-thread.ts'
 export { createDatasets, type Datasets } from './datasets/datasets.ts'
 export type { RunEvent } from './live/follow-run.ts'
 export type { LaneOrder, RunOrder } from './runs/new-run.ts'
-export { PromptInputs, toPromptCases, type PromptCase } from './prompt-case.ts'
+export { PROMPTS_MAX, PromptInputs, toPromptCases, type PromptCase } from './prompt-case.ts'
 export { FAILURE_KINDS } from './datasets/choose-prompts.ts'
 export { readLoggedPrompts, type LoggedPromptsOptions } from './datasets/read-logged-prompts.ts'
 export type { AskedCell } from './cells/read-cells.ts'
@@ -56,6 +60,8 @@ export interface Compare {
   /** Returns about what a run would cost and take, without making it. */
   estimate(order: RunOrder): RunEstimate
   read(place: Place, runId: string): Promise<Run>
+  /** The batches that ask its cells, in the order in which they were made. */
+  readBatches(run: Run): Promise<readonly BatchOfLane[]>
   list(reader: Reader, filter: RunFilter, page: PageRequest): Promise<Page<Run>>
   listCells(run: Run, filter: CellFilter, page: CellPageRequest): Promise<CellPage>
   /** The beginning of each prompt that these cells answer. */
@@ -80,18 +86,20 @@ export interface CompareOptions {
   readonly database: Database
   readonly messageBus: Pick<MessageBus, 'subscribe' | 'publish'>
   readonly inference: Pick<Inference, 'selectorFor'>
+  readonly batches: Pick<Batches, 'cancelWithin' | 'tellCancelled' | 'priceLines' | 'readMany'>
   readonly clock: Clock
   readonly webhookHosts: WebhookHosts
   readonly logger: Logger
 }
 
 export function createCompare(options: CompareOptions): Compare {
-  const { database, messageBus, inference, clock, webhookHosts, logger } = options
+  const { database, messageBus, inference, batches, clock, webhookHosts, logger } = options
   const selector = inference.selectorFor(['llm'], ({ chat }) => chat !== undefined)
   return {
-    create: (order) => createRun({ database, selector, clock, webhookHosts }, order),
-    estimate: (order) => estimateOrder({ selector }, order),
+    create: (order) => createRun({ database, selector, batches, clock, webhookHosts }, order),
+    estimate: (order) => estimateOrder({ selector, batches }, order),
     read: (place, runId) => readRun(database, place, runId),
+    readBatches: (run) => readBatchesOfRun({ database, batches }, run),
     list: (reader, filter, page) => listRuns(database, reader, filter, page),
     listCells: (run, filter, page) => listCells(database, run, filter, page),
     readPrompts: (run, cells) => readPrompts(database, run, cells),
@@ -100,7 +108,7 @@ export function createCompare(options: CompareOptions): Compare {
     streamCells: (run) => streamCells(database, run),
     follow: createFollowRun({ messageBus, read: (place, runId) => readRun(database, place, runId) }),
     cancel: async (place, runId) => {
-      const run = await cancelRun(database, place, runId)
+      const run = await cancelRun(database, batches, { place, runId })
       messageBus.publish(CANCELLED_TOPIC, run.id).catch((error: unknown) => {
         logger.warn({ err: error }, 'others could not be told of a cancelled run')
       })

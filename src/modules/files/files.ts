@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { notFound } from '../../kernel/app-error.ts'
+import { AppError, notFound } from '../../kernel/app-error.ts'
 import { openPage, orderedPage, type OpenPage, type OrderedPageRequest } from '../../kernel/page.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Queryable } from '../../storage/database.ts'
@@ -45,19 +45,24 @@ export interface Files {
   read(place: Place, fileId: string): Promise<StoredFile>
   /** The caller reads the stream to its end or destroys it. */
   open(file: StoredFile, range?: ByteRange): Promise<Readable>
-  /** Nobody reads it any more when this returns. */
+  /** Nobody reads it any more when this returns. Throws `conflict` while it is in use. */
   delete(place: Place, fileId: string): Promise<void>
   /** Removes what has expired or was deleted from the store. Also runs periodically. */
   sweep(): Promise<void>
 }
 
 interface FilesOptions extends StoreParts {
+  /** A file that it names a user of is not deleted. */
+  readonly findUse: FindUse
   readonly store: Pick<MediaStore, 'put' | 'open' | 'delete'>
   readonly logger: Logger
 }
 
+/** Names what still reads a file of an account, such as a batch. */
+export type FindUse = (queryable: Queryable, accountId: string, fileId: string) => Promise<string | null>
+
 export function createFiles(options: FilesOptions): Files {
-  const { database, store, logger } = options
+  const { database, store, logger, findUse } = options
   return {
     uploads: createUploads(options),
     reserve: (order) => reserveRoom(options, order),
@@ -83,6 +88,17 @@ export function createFiles(options: FilesOptions): Files {
       return source
     },
     delete: async (place, fileId) => {
+      const [known] = await database.query(
+        `SELECT FROM files WHERE id = $1 AND ${isWithin(place, '$2')} AND ${IS_READABLE}`,
+        [fileId, idsOf(place)],
+      )
+      if (known === undefined) throw notFound('file')
+      const user = await findUse(database, place.accountId, fileId)
+      if (user !== null)
+        throw new AppError(
+          'conflict',
+          `The file is in use by ${user}. Cancel that first, or wait for its end.`,
+        )
       const [row] = await database.query<Pick<FileRow, 'is_in_parts'>>(
         `UPDATE files SET removing_at = now() WHERE id = $1 AND ${isWithin(place, '$2')} AND ${IS_READABLE} RETURNING is_in_parts`,
         [fileId, idsOf(place)],

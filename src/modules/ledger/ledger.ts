@@ -55,7 +55,7 @@ export {
 } from './budgets/subject.ts'
 export { carryArchives, carryUsage } from './books/carry-usage.ts'
 export { claimLedgerCheck, noteFailedCheck, noteLedgerCheck, readLedgerCheck } from './books/ledger-check.ts'
-export { isRefusal } from './books/cap-reached.ts'
+export { isRefusal, REFUSAL_CODES } from './books/cap-reached.ts'
 export { forgetHolds } from './books/stored-hold.ts'
 export { hasKeyCap } from './books/spend-caps.ts'
 export { findCharges, type FoundCharge } from './journal/find-charges.ts'

@@ -6,6 +6,7 @@ import { Button, buttonClass } from '../../ui/forms/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { ConfirmDialog } from '../../ui/overlays/confirm-dialog.tsx'
 import { showFailure, showToast } from '../../ui/overlays/toasts.tsx'
+import { DatasetAction } from './dataset-action.tsx'
 
 export function BatchActions({ batch }: { readonly batch: Batch }) {
   const { id, status, error_file_id: errorFileId, output_file_id: outputFileId } = batch
@@ -34,6 +35,7 @@ export function BatchActions({ batch }: { readonly batch: Batch }) {
           Answers
         </a>
       )}
+      <DatasetAction batch={batch} />
       {errorFileId !== null && (
         <Button kind="primary" icon="retry" isBusy={retry.isPending} onClick={() => retry.mutate()}>
           Retry the failed lines

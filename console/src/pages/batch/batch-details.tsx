@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import { contentPath, type Batch } from '../../api/batches.ts'
 import { msOf } from '../../api/organization-pages.ts'
 import { formatUsd } from '../../ui/format/format-usd.ts'
@@ -12,10 +13,16 @@ export function BatchDetails({ batch }: { readonly batch: Batch }) {
     seconds === null ? null : <Time at={msOf(seconds)} form="short" />
   const file = (id: string | null, label: string) =>
     id === null ? null : (
-      <FileLink href={contentPath(id)} label={label}>
-        {id}
-      </FileLink>
+      <span className="flex min-w-0 flex-wrap items-center gap-x-3">
+        <Link to="/files" search={{ file: id }} className="break-all text-accent underline">
+          {id}
+        </Link>
+        <FileLink href={contentPath(id)} label={label}>
+          Download
+        </FileLink>
+      </span>
     )
+  const runId = batch.metadata?.['compare_run_id']
   return (
     <Section>
       <DetailsList
@@ -33,6 +40,12 @@ export function BatchDetails({ batch }: { readonly batch: Batch }) {
           Failed: time(batch.failed_at),
           Cancelled: time(batch.cancelled_at ?? batch.cancelling_at),
           Expires: time(batch.expires_at),
+          Comparison:
+            runId === undefined ? null : (
+              <Link to="/compare/$id" params={{ id: runId }} className="break-all text-accent underline">
+                {runId}
+              </Link>
+            ),
           Metadata: batch.metadata === null ? null : JSON.stringify(batch.metadata),
         }}
       />

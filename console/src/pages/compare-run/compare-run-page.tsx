@@ -18,6 +18,7 @@ import { AnswerList } from './answer-list.tsx'
 import { CellGrid } from './cell-grid.tsx'
 import { CellSheet } from './cell-sheet.tsx'
 import { describeProgress, JudgeFailures } from './judge-failures.tsx'
+import { RunBatches } from './run-batches.tsx'
 import { RunVerdict } from './run-verdict.tsx'
 import { LaneStatistics } from './lane-statistics.tsx'
 import { RunDiff } from './run-diff.tsx'
@@ -93,6 +94,7 @@ function Loaded({ run }: { readonly run: CompareRun }) {
       <JudgeFailures run={run} />
       <RunVerdict run={run} />
       <LaneStatistics run={run} />
+      <RunBatches run={run} />
       <Section
         title="Answers"
         actions={

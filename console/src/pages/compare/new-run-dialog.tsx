@@ -19,6 +19,11 @@ interface NewRunDialogProps {
   readonly onClose: () => void
 }
 
+const MODES = [
+  { value: 'live', label: 'now, one by one' },
+  { value: 'batch', label: 'as batches: within 24 hours, at the price of batches, without latency' },
+]
+
 /** Prompts or a dataset, models, and a limit of the cost. */
 export function NewRunDialog({ from, onClose }: NewRunDialogProps) {
   const queryClient = useQueryClient()
@@ -31,11 +36,13 @@ export function NewRunDialog({ from, onClose }: NewRunDialogProps) {
   const [repeats, setRepeats] = useState(String(from?.repeats ?? 1))
   const [judge, setJudge] = useState(from?.judge?.model ?? '')
   const [scores, setScores] = useState<readonly ScoreDraft[]>([])
+  const [mode, setMode] = useState<'live' | 'batch'>('live')
   const lanes = entered.length > 0 ? entered : choices.slice(0, 2).map(({ value }) => newLane(value))
   const budgetUsd = budget.trim() === '' ? null : Number(budget)
   const order = {
     lanes: lanes.map(toLane),
     repeats: Number(repeats),
+    ...(mode === 'batch' && { mode }),
     budget_usd: budgetUsd,
     ...chooseJudge(judge, from),
     ...(from?.blind === true && { blind: true }),
@@ -78,6 +85,12 @@ export function NewRunDialog({ from, onClose }: NewRunDialogProps) {
       <TextField label="Name" value={name} onChange={setName} hint="Empty: it is named after the models." />
       <LaneDrafts lanes={lanes} onChange={setLanes} />
       {from === undefined && <PromptSource draft={prompts} onChange={setPrompts} />}
+      <SelectField
+        label="Answers"
+        value={mode}
+        choices={MODES}
+        onChange={(value) => setMode(value === 'batch' ? 'batch' : 'live')}
+      />
       <div className="grid grid-cols-3 gap-4 max-sm:grid-cols-1">
         <TextField label="Repeats" inputMode="numeric" value={repeats} onChange={setRepeats} hint="1 to 10" />
         <TextField

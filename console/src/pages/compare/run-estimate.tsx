@@ -21,7 +21,7 @@ export function RunEstimate({ order, budgetUsd }: RunEstimateProps) {
     <p role="status" className="tabular text-sm text-ink-soft">
       {formatCountOf(data.cells_total, 'answer')}: about {formatUsd(costUsd)}
       {judgeUsd > 0 && `, ${formatUsd(judgeUsd)} of it for the judge`}, and{' '}
-      {formatDuration(data.estimated_duration_seconds * 1000)}.
+      {order.mode === 'batch' ? 'up to a day' : formatDuration(data.estimated_duration_seconds * 1000)}.
       {isShort && <span className="text-warn"> The budget will probably end the run before.</span>}
     </p>
   )

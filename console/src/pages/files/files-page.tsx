@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
-import { contentPath } from '../../api/batches.ts'
 import { deleteFile, fileListQuery, type StoredFile } from '../../api/files.ts'
 import { msOf } from '../../api/organization-pages.ts'
 import { DataTable, type Column } from '../../ui/data/data-table.tsx'
@@ -11,14 +11,30 @@ import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
 import { formatBytes } from '../../ui/format/format-count.ts'
 import { Button } from '../../ui/forms/button.tsx'
 import { IconButton } from '../../ui/forms/icon-button.tsx'
+import { SelectField } from '../../ui/forms/select-field.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { PageHeader } from '../../ui/layout/page-header.tsx'
 import { ConfirmDialog } from '../../ui/overlays/confirm-dialog.tsx'
+import { AS_DETAIL, useCloseDetail } from '../../ui/overlays/use-detail-history.ts'
 import { Time } from '../../ui/text/time.tsx'
+import { FileSheet } from './file-sheet.tsx'
+import { PURPOSES } from './files-search.ts'
 import { UploadFileDialog } from './upload-file-dialog.tsx'
 
+const route = getRouteApi('/shell/files')
+
+const PURPOSE_CHOICES = [
+  { value: '', label: 'any' },
+  ...PURPOSES.map((purpose) => ({ value: purpose, label: purpose })),
+]
+
 export function FilesPage() {
-  const files = useInfiniteQuery(fileListQuery)
+  const { purpose, file: openId } = route.useSearch()
+  const navigate = route.useNavigate()
+  const files = useInfiniteQuery(fileListQuery(purpose))
+  const close = useCloseDetail(
+    () => void navigate({ search: (old) => ({ ...old, file: undefined }), replace: true }),
+  )
   const queryClient = useQueryClient()
   const [isUploading, setIsUploading] = useState(false)
   const [deleting, setDeleting] = useState<StoredFile | null>(null)
@@ -35,6 +51,15 @@ export function FilesPage() {
         title="Files"
         description="Files that requests and batches name by their ids, and the results of batches."
         actions={upload}
+      />
+      <SelectField
+        label="Purpose"
+        className="w-48 max-sm:w-full"
+        value={purpose ?? ''}
+        choices={PURPOSE_CHOICES}
+        onChange={(value) =>
+          void navigate({ search: { purpose: PURPOSES.find((one) => one === value) }, replace: true })
+        }
       />
       {files.isPending && <SkeletonRows />}
       {files.error && (
@@ -54,16 +79,20 @@ export function FilesPage() {
           {...nextPages(files)}
         />
       )}
-      {files.isSuccess && rows.length === 0 && (
+      {files.isSuccess && rows.length === 0 && purpose !== undefined && (
+        <EmptyState icon="task" title="No files for this purpose" />
+      )}
+      {files.isSuccess && rows.length === 0 && purpose === undefined && (
         <EmptyState icon="task" title="No files yet" action={upload}>
           Upload one once, and name it in as many requests as you like.
         </EmptyState>
       )}
+      {openId !== undefined && <FileSheet id={openId} onClose={close} />}
       {isUploading && <UploadFileDialog onClose={() => setIsUploading(false)} />}
       {deleting !== null && (
         <ConfirmDialog
           title={`Delete ${deleting.filename}?`}
-          description="Nobody can read it from then on. A batch that is still reading it does not ask the lines that it has not read."
+          description="Nobody can read it from then on. A file that a running batch reads is not deleted."
           action="Delete the file"
           onConfirm={async () => {
             await deleteFile(deleting.id)
@@ -82,9 +111,14 @@ const columnsWith = (onDelete: (file: StoredFile) => void): Column<StoredFile>[]
     value: ({ filename }) => filename,
     header: 'Name',
     render: ({ id, filename }) => (
-      <a href={contentPath(id)} download={filename} className="truncate hover:underline">
+      <Link
+        to="/files"
+        search={(old) => ({ ...old, file: id })}
+        {...AS_DETAIL}
+        className="truncate hover:underline"
+      >
         {filename}
-      </a>
+      </Link>
     ),
   },
   {

@@ -17,11 +17,20 @@ const PURPOSES: readonly { readonly value: FilePurpose; readonly label: string }
   { value: 'fine-tune', label: 'fine-tune' },
 ]
 
+const DAY_SECONDS = 86_400
+const KEPT = [
+  { value: '', label: 'when somebody deletes it' },
+  { value: '1', label: 'after a day' },
+  { value: '7', label: 'after 7 days' },
+  { value: '30', label: 'after 30 days' },
+]
+
 /** Uploads a file of this computer in parts. */
 export function UploadFileDialog({ onClose }: { readonly onClose: () => void }) {
   const queryClient = useQueryClient()
   const [file, setFile] = useState<File | null>(null)
   const [purpose, setPurpose] = useState<FilePurpose>('user_data')
+  const [kept, setKept] = useState('')
   const [percent, setPercent] = useState<number | null>(null)
   const [startedAtMs, setStartedAtMs] = useState<number | null>(null)
   const leaving = useRef(new AbortController())
@@ -36,9 +45,10 @@ export function UploadFileDialog({ onClose }: { readonly onClose: () => void }) 
       if (file === null) throw new Error('no file is chosen')
       setStartedAtMs(Date.now())
       const { signal } = leaving.current
-      const { read, keep } = sentPartsOf(file, purpose)
+      const expiresSeconds = kept === '' ? null : Number(kept) * DAY_SECONDS
+      const { read, keep } = sentPartsOf(file, `${purpose}.${kept}`)
       await uploadInParts(file, read(), {
-        begin: () => beginUpload(file, purpose),
+        begin: () => beginUpload(file, purpose, expiresSeconds),
         send: (uploadId, part) => sendPart(uploadId, part, signal),
         complete: completeUpload,
         keep,
@@ -86,6 +96,13 @@ export function UploadFileDialog({ onClose }: { readonly onClose: () => void }) 
         value={purpose}
         choices={PURPOSES}
         onChange={(value) => setPurpose(PURPOSES.find((one) => one.value === value)?.value ?? 'user_data')}
+      />
+      <SelectField
+        label="Deleted"
+        value={kept}
+        choices={KEPT}
+        onChange={setKept}
+        hint="A batch that is to read it then fails."
       />
       {file !== null && percent !== null && (
         <ProgressBar label={file.name} percent={percent} startedAtMs={startedAtMs} />

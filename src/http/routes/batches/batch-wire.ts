@@ -23,6 +23,15 @@ const LineError = Type.Object({
   line: orNull(Type.Integer(), 'The line of the file, from 1. Null for the whole file.'),
 })
 
+export const RequestCounts = Type.Object(
+  {
+    total: count('All lines.'),
+    completed: count('Lines with an answer.'),
+    failed: count('Lines with an error.'),
+  },
+  { description: 'How many lines there are.' },
+)
+
 export const BatchAnswer = Type.Object(
   {
     id: Id,
@@ -50,14 +59,7 @@ export const BatchAnswer = Type.Object(
     expired_at: time('When it expired'),
     cancelling_at: time('When somebody cancelled it'),
     cancelled_at: time('When it was cancelled'),
-    request_counts: Type.Object(
-      {
-        total: count('All lines.'),
-        completed: count('Lines with an answer.'),
-        failed: count('Lines with an error.'),
-      },
-      { description: 'How many lines there are.' },
-    ),
+    request_counts: RequestCounts,
     usage: Type.Object(
       {
         input_tokens: count('Tokens of the prompts.'),
@@ -116,11 +118,7 @@ export function batchToWire(batch: Batch): Static<typeof BatchAnswer> {
     expired_at: secondsOf(batch.expiredAtMs),
     cancelling_at: secondsOf(batch.cancellingAtMs),
     cancelled_at: secondsOf(batch.cancelledAtMs),
-    request_counts: {
-      total: batch.linesTotal,
-      completed: batch.linesCompleted,
-      failed: batch.linesFailed,
-    },
+    request_counts: requestCountsOf(batch),
     usage: {
       input_tokens: usage.inputTokens,
       input_tokens_details: { cached_tokens: usage.cachedTokens },
@@ -133,6 +131,10 @@ export function batchToWire(batch: Batch): Static<typeof BatchAnswer> {
     estimated_cost_usd: usdFromNanoUsd(batch.estimatedNanoUsd),
     ...progressOf(batch),
   }
+}
+
+export function requestCountsOf(batch: Batch): Static<typeof RequestCounts> {
+  return { total: batch.linesTotal, completed: batch.linesCompleted, failed: batch.linesFailed }
 }
 
 function progressOf(

@@ -66,6 +66,13 @@ const BatchBody = Type.Object(
 
 const BatchParams = Type.Object({ id: Type.String({ maxLength: 256, description: 'The id of a batch.' }) })
 
+const BatchListQuery = Type.Object({
+  ...OrganizationListQuery.properties,
+  file_id: Type.Optional(
+    Type.String({ maxLength: 256, description: 'Only batches that read this file, or wrote it.' }),
+  ),
+})
+
 const AT = '/v1/batches'
 const shared = { tag: 'Batches', access: inProject('models.use') } as const
 
@@ -103,13 +110,15 @@ export const batchRoutes = ({ batches }: { batches: Batches }): Route[] => [
     method: 'GET',
     path: AT,
     summary: 'List batches',
-    query: OrganizationListQuery,
+    query: BatchListQuery,
     responses: { 200: { description: 'Newest first.', schema: organizationList('BatchList', BatchAnswer) } },
-    handle: async ({ caller, query: { limit = PAGE_LIMIT_DEFAULT, after } }) => {
+    handle: async ({ caller, query: { limit = PAGE_LIMIT_DEFAULT, after, file_id: fileName } }) => {
       const afterId = after === undefined ? null : uuidOfBatch(after)
       if (after !== undefined && afterId === null)
         throw invalidValue('after', 'after must be the id of a batch.')
-      return listOf(await batches.list(caller, 'batches', { limit, afterId }), batchToWire)
+      const fileId = fileName === undefined ? undefined : uuidOfFile(fileName)
+      if (fileId === null) throw invalidValue('file_id', 'file_id must be the id of a file.')
+      return listOf(await batches.list(caller, { wire: 'batches', fileId }, { limit, afterId }), batchToWire)
     },
   }),
   defineRoute({

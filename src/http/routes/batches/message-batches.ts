@@ -130,7 +130,11 @@ export const messageBatchRoutes = ({ batches, publicUrl, logger }: MessageBatchR
         const { limit = LIMIT_DEFAULT } = query
         const afterId = readCursor('after_id', query.after_id)
         const beforeId = readCursor('before_id', query.before_id)
-        const { items, hasMore } = await batches.list(caller, 'messages', { limit, afterId, beforeId })
+        const { items, hasMore } = await batches.list(
+          caller,
+          { wire: 'messages' },
+          { limit, afterId, beforeId },
+        )
         const idOf = (index: number): string | null => {
           const batch = items.at(index)
           return batch === undefined ? null : messageBatchIdOf(batch.id)

@@ -1,9 +1,13 @@
 import { Type, type Static } from 'typebox'
-import { invalidValue } from '../../../kernel/app-error.ts'
+import { invalidValue, notFound } from '../../../kernel/app-error.ts'
 import type { Cancellation } from '../../../kernel/cancellation.ts'
 import type { Clock } from '../../../kernel/clock.ts'
+import { isStorable } from '../../../kernel/storable-text.ts'
+import type { BatchName, Batches } from '../../../modules/batches/batches.ts'
 import {
+  DATASET_BYTES_MAX,
   FAILURE_KINDS,
+  PROMPTS_MAX,
   readLoggedPrompts,
   type Compare,
   type LoggedPromptsOptions,
@@ -14,9 +18,12 @@ import type { Caller } from '../../../modules/keys/keys.ts'
 import { nullable } from '../../../wires/nullable.ts'
 import { inProject, requireAccess } from '../../access.ts'
 import { parseLogQuery, RequestsQuery } from '../account/request-log-query.ts'
-import { readLoggedPrompt } from './read-logged-prompt.ts'
+import { uuidOfBatch, uuidOfMessageBatch } from '../../../wires/openai-files/batch-id.ts'
+import { PROMPT_OPERATIONS, readBatchAnswer } from './read-batch-answer.ts'
+import { readLoggedPrompt, readPrompt } from './read-logged-prompt.ts'
 
 const LOGGED_MAX = 500
+const REFERENCES = ['judge', 'exact', 'contains', 'none'] as const
 const LOGGED_DEFAULT = 100
 const BELOW_DEFAULT = 0.5
 
@@ -53,21 +60,58 @@ export const FromLog = nullable(
   'Instead of `prompts`, those of requests of the log whose bodies are stored, newest first. Needs the permission `bodies.read`.',
 )
 
+export const FromBatch = nullable(
+  Type.Object({
+    batch_id: Type.String({ minLength: 1, maxLength: 256, description: 'The id of a batch that has ended.' }),
+    expected: nullable(
+      Type.Enum([...REFERENCES], { default: 'judge' }),
+      'How answers are compared with those of the batch: by the `judge` of a run, or whether they are `exact`ly that or `contains` it. `none`: only the prompts are taken.',
+    ),
+    limit: nullable(
+      Type.Integer({ minimum: 1, maximum: PROMPTS_MAX, default: PROMPTS_MAX }),
+      'How many prompts at most.',
+    ),
+  }),
+  'Instead of `prompts`, those of the lines of a batch that were answered, with the answers as what is expected.',
+)
+
 export interface DatasetSources extends LoggedPromptsOptions {
   readonly compare: Pick<Compare, 'read' | 'chooseFailures'>
   readonly judging: Pick<Judging, 'viewRun'>
+  readonly batches: Pick<Batches, 'read' | 'readAnswered'>
   readonly clock: Clock
 }
 
 /** Prompts, and where a dataset of them belongs. */
-export interface FoundPrompts {
+interface FoundPrompts {
   readonly prompts: readonly PromptCase[]
   readonly place: Pick<Caller, 'accountId' | 'projectId'>
   /** The name for the dataset, used if the request gives none. */
   readonly name: string
 }
 
-export async function findFailures(
+interface SourcedBody {
+  readonly from_run?: Static<typeof FromRun> | undefined
+  readonly from_log?: Static<typeof FromLog> | undefined
+  readonly from_batch?: Static<typeof FromBatch> | undefined
+}
+
+/** Finds the prompts in a run, in the log or in a batch. Returns null if the body names none. */
+export async function findPrompts(
+  sources: DatasetSources,
+  caller: Caller,
+  { from_run: fromRun, from_log: fromLog, from_batch: fromBatch }: SourcedBody,
+  cancellation: Cancellation,
+): Promise<FoundPrompts | null> {
+  const given = [fromRun, fromLog, fromBatch].filter((source) => (source ?? null) !== null)
+  if (given.length > 1)
+    throw invalidValue('from_log', "Send one of 'from_run', 'from_log' and 'from_batch', not several.")
+  if (fromRun) return findFailures(sources, caller, fromRun)
+  if (fromBatch) return findAnswered(sources, caller, fromBatch, cancellation)
+  return fromLog ? findLogged(sources, caller, fromLog, cancellation) : null
+}
+
+async function findFailures(
   { compare, judging }: Pick<DatasetSources, 'compare' | 'judging'>,
   caller: Caller,
   { run_id: runId, which, lane_id: laneId, score, below }: NonNullable<Static<typeof FromRun>>,
@@ -94,7 +138,7 @@ export async function findFailures(
   return { prompts, place: { accountId, projectId }, name: `Failures of ${run.name}` }
 }
 
-export async function findLogged(
+async function findLogged(
   { requestLog, storedBodies, clock }: DatasetSources,
   caller: Caller,
   { limit, ...filters }: NonNullable<Static<typeof FromLog>>,
@@ -120,4 +164,52 @@ export async function findLogged(
   if (prompts.length === 0)
     throw invalidValue('from_log', 'No such request has a stored body with a whole prompt.')
   return { prompts, place: { accountId, projectId }, name: 'Requests of the log' }
+}
+
+const ID_LENGTH_MAX = 200
+
+/** The prompts of a batch, with its answers as references. */
+async function findAnswered(
+  { batches }: Pick<DatasetSources, 'batches'>,
+  caller: Caller,
+  { batch_id: batchId, expected, limit }: NonNullable<Static<typeof FromBatch>>,
+  cancellation: Cancellation,
+): Promise<FoundPrompts> {
+  requireAccess(caller, inProject('models.use'))
+  const batch = await batches.read(caller, nameOfBatch(batchId))
+  const operation = PROMPT_OPERATIONS.get(batch.endpoint)
+  if (operation === undefined)
+    throw invalidValue('from_batch.batch_id', `Lines of '${batch.endpoint}' have no prompts.`)
+  const lines = await batches.readAnswered(caller, batch, {
+    countMax: limit ?? PROMPTS_MAX,
+    bytesMax: DATASET_BYTES_MAX,
+    pick: (body) => readBatchAnswer(batch.endpoint, body),
+    cancellation,
+  })
+  const prompts: PromptCase[] = []
+  let bytes = 0
+  for (const { customId, body, answer } of lines) {
+    const prompt = isStorable(answer) ? readPrompt(operation, () => body) : null
+    if (prompt === null) continue
+    const found = { ...prompt, id: customId.slice(0, ID_LENGTH_MAX), expected: toExpected(answer, expected) }
+    bytes += Buffer.byteLength(JSON.stringify(found))
+    if (bytes > DATASET_BYTES_MAX) break
+    prompts.push(found)
+  }
+  if (prompts.length === 0)
+    throw invalidValue('from_batch.batch_id', 'No line of this batch has a whole prompt and an answer.')
+  const { accountId, projectId } = batch
+  return { prompts, place: { accountId, projectId }, name: `Answers of ${batchId}` }
+}
+
+function toExpected(value: string, as: (typeof REFERENCES)[number] | null | undefined): unknown {
+  return as === 'none' ? null : { type: as ?? 'judge', value }
+}
+
+function nameOfBatch(text: string): BatchName {
+  const id = uuidOfBatch(text)
+  if (id !== null) return { id, wire: 'batches' }
+  const messageId = uuidOfMessageBatch(text)
+  if (messageId === null) throw notFound('batch')
+  return { id: messageId, wire: 'messages' }
 }

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { Type, type Static, type TSchema } from 'typebox'
 import { AppError, invalidValue } from '../../../kernel/app-error.ts'
-import type { Cancellation } from '../../../kernel/cancellation.ts'
 import {
   DATASET_BYTES_MAX,
   PromptInputs,
@@ -12,7 +11,6 @@ import {
   type Datasets,
   type PromptCase,
 } from '../../../modules/compare/compare.ts'
-import type { Caller } from '../../../modules/keys/keys.ts'
 import { nullable, orNull } from '../../../wires/nullable.ts'
 import { CreatedAt, Id, objectName, UpdatedAt, UuidId } from '../../../wires/usual-members.ts'
 import { ListQuery, listAnswer, listSchema, parsePageRequest } from '../../answers/list-page.ts'
@@ -23,14 +21,7 @@ import { inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { compileCheck } from '../../bodies/validate.ts'
 import { timestampOf } from './compare-cell-wire.ts'
-import {
-  findFailures,
-  findLogged,
-  FromLog,
-  FromRun,
-  type DatasetSources,
-  type FoundPrompts,
-} from './compare-dataset-sources.ts'
+import { findPrompts, FromBatch, FromLog, FromRun, type DatasetSources } from './compare-dataset-sources.ts'
 
 const NAME_LENGTH_MAX = 200
 const Description = nullable(Type.String({ maxLength: 10_000 }), 'What it is for, in words.')
@@ -45,6 +36,7 @@ const DatasetBody = Type.Object(
     test_cases: nullable(PromptInputs, 'Another name of `prompts`.'),
     from_run: FromRun,
     from_log: FromLog,
+    from_batch: FromBatch,
   },
   {
     title: 'CompareDatasetRequest',
@@ -133,7 +125,7 @@ export const compareDatasetRoutes = ({ datasets, sources }: DatasetRouteOptions)
       method: 'POST',
       path: '/v1/compare/datasets',
       summary: 'Make a dataset of prompts',
-      otherErrors: [404],
+      otherErrors: [404, 409],
       body: DatasetBody,
       form: FORM,
       responses: { 201: { description: 'The dataset.', schema: DatasetAnswer } },
@@ -141,7 +133,10 @@ export const compareDatasetRoutes = ({ datasets, sources }: DatasetRouteOptions)
         const given = await readPrompts(body, files, caller.accountId)
         const found = await findPrompts(sources, caller, body, exchange.cancellation)
         if (given !== null && found !== null)
-          throw invalidValue('prompts', "Send one of 'prompts', 'file', 'from_run' and 'from_log'.")
+          throw invalidValue(
+            'prompts',
+            "Send one of 'prompts', 'file', 'from_run', 'from_log' and 'from_batch'.",
+          )
         const prompts = found?.prompts ?? given
         if (prompts === null) throw missing('prompts')
         const name = body.name ?? nameOfFile(files) ?? found?.name.slice(0, NAME_LENGTH_MAX) ?? null
@@ -213,18 +208,6 @@ export const compareDatasetRoutes = ({ datasets, sources }: DatasetRouteOptions)
       },
     }),
   ]
-}
-
-/** Finds the prompts in a run or in the log. Returns null if the body names neither. */
-async function findPrompts(
-  sources: DatasetSources,
-  caller: Caller,
-  { from_run: fromRun, from_log: fromLog }: Pick<Static<typeof DatasetBody>, 'from_run' | 'from_log'>,
-  cancellation: Cancellation,
-): Promise<FoundPrompts | null> {
-  if (fromRun && fromLog) throw invalidValue('from_log', "Send either 'from_run' or 'from_log', not both.")
-  if (fromRun) return findFailures(sources, caller, fromRun)
-  return fromLog ? findLogged(sources, caller, fromLog, cancellation) : null
 }
 
 /** Reads the prompts from the body or from the uploaded file. Returns null if neither has any. */

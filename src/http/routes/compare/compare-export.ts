@@ -72,6 +72,19 @@ export function isCsvAsked(accept: string | string[] | undefined): boolean {
   return accept?.toString().toLowerCase().includes('text/csv') === true
 }
 
+/** Hides in an export what the results of a blind run hide. */
+export async function* presentParts(
+  parts: AsyncIterable<readonly AskedCell[]>,
+  view: BlindView,
+): AsyncGenerator<readonly AskedCell[], void> {
+  for await (const part of parts) {
+    yield part.map(({ cell, prompt }) => ({
+      cell: view.present(cell),
+      prompt: view.isHidden(cell.promptIndex) ? { ...prompt, laneOrder: [] } : prompt,
+    }))
+  }
+}
+
 async function* writeJson({
   run,
   view,
@@ -82,7 +95,7 @@ async function* writeJson({
   const head = {
     object: 'compare.export',
     exported_at: new Date().toISOString(),
-    run: toRunAnswer(run, view, { answers: NO_ANSWERS, ...judged }),
+    run: toRunAnswer(run, view, { answers: NO_ANSWERS, batches: null, ...judged }),
     prices,
   }
   yield `${JSON.stringify(head).slice(0, -1)},"cells":[`

@@ -15,6 +15,7 @@ import { nullable } from '../../../wires/nullable.ts'
 import { parseUsd, USD_MAX } from '../../parameters/parse-usd.ts'
 import { LaneChoice, readLanes } from './compare-lane.ts'
 
+export const RUN_MODES = ['live', 'batch'] as const
 const CONCURRENCY_MAX = 50
 const CONCURRENCY_DEFAULT = 10
 const NAME_LENGTH_MAX = 200
@@ -54,6 +55,13 @@ export const RunCreateBody = Type.Object(
       'How often each lane answers each prompt.',
     ),
     budget_usd: nullable(Budget),
+    mode: nullable(
+      Type.Enum([...RUN_MODES], {
+        default: 'live',
+        description:
+          '`live`: the answers are asked one by one, now. `batch`: as [batches](/docs/batches.md), one a lane, at the price of batches, within 24 hours.',
+      }),
+    ),
     blind: nullable(Type.Boolean({ description: 'Hides which lane is which until somebody has voted.' })),
     judge: nullable(
       Type.Object({
@@ -132,6 +140,7 @@ export async function readRunOrder(
     lanes,
     repeats: body.repeats ?? earlier?.repeats ?? 1,
     concurrency: body.concurrency ?? CONCURRENCY_DEFAULT,
+    isBatch: body.mode === 'batch',
     isBlind: body.blind ?? false,
     judge: body.judge === undefined ? (earlier?.judge ?? null) : body.judge,
     scores: body.scores ? toScoreOrders(body.scores, 'scores') : (earlier?.scores ?? []),

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { invalidValue } from '../../../kernel/app-error.ts'
-import type { AskedCell, Cell, Compare, Run } from '../../../modules/compare/compare.ts'
+import type { Cell, Compare, Run } from '../../../modules/compare/compare.ts'
 import { CELL_STATUSES, RUN_STATUSES } from '../../../modules/compare/compare.ts'
 import { readerOf, type Caller } from '../../../modules/keys/keys.ts'
 import { voterOf, type BlindView, type Judging } from '../../../modules/judging/judging.ts'
@@ -14,7 +14,7 @@ import {
 import { parseUsd } from '../../parameters/parse-usd.ts'
 import { inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
-import { ExportAnswer, isCsvAsked, sendExport } from './compare-export.ts'
+import { ExportAnswer, isCsvAsked, presentParts, sendExport } from './compare-export.ts'
 import { compareEstimateRoutes } from './compare-estimates.ts'
 import { Budget, readRunOrder, RunCreateBody, type PromptSources } from './compare-run-request.ts'
 import { CellAnswer, PromptAnswer, toCellAnswer, toPromptAnswer } from './compare-cell-wire.ts'
@@ -126,7 +126,8 @@ export const compareRunRoutes = ({
         const run = await compare.read(caller, params.run_id)
         const view = await judging.viewRun(run, voterOf(caller))
         const answers = await readFirstAnswers(compare, run, view)
-        return toRunAnswer(run, view, { answers, ...(await readJudged(judging, caller, run, view)) })
+        const batches = await compare.readBatches(run)
+        return toRunAnswer(run, view, { answers, batches, ...(await readJudged(judging, caller, run, view)) })
       },
     }),
     defineRoute({
@@ -225,19 +226,6 @@ async function readFirstAnswers(compare: Compare, run: Run, view: BlindView): Pr
     answers.set(id, { cells: items.map((cell) => view.present(cell)), total, hasMore, nextCursor })
   }
   return answers
-}
-
-/** Hides in an export what the results of a blind run hide. */
-async function* presentParts(
-  parts: AsyncIterable<readonly AskedCell[]>,
-  view: BlindView,
-): AsyncGenerator<readonly AskedCell[], void> {
-  for await (const part of parts) {
-    yield part.map(({ cell, prompt }) => ({
-      cell: view.present(cell),
-      prompt: view.isHidden(cell.promptIndex) ? { ...prompt, laneOrder: [] } : prompt,
-    }))
-  }
 }
 
 interface ChangeRouteOptions {

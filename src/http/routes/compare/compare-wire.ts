@@ -1,9 +1,21 @@
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { usdFromNanoUsd } from '../../../kernel/money.ts'
-import { RUN_STATUSES, type Run } from '../../../modules/compare/compare.ts'
+import { BATCH_STATUSES } from '../../../modules/batches/batches.ts'
+import { RUN_STATUSES, type BatchOfLane, type Run } from '../../../modules/compare/compare.ts'
 import type { BlindView, JudgingProgress, RunDecision } from '../../../modules/judging/judging.ts'
 import { orNull } from '../../../wires/nullable.ts'
-import { CostUsd, CreatedAt, ModelId, UpdatedAt, UuidId, objectName } from '../../../wires/usual-members.ts'
+import { batchIdOf } from '../../../wires/openai-files/batch-id.ts'
+import {
+  CostUsd,
+  CreatedAt,
+  Id,
+  ModelId,
+  UpdatedAt,
+  UuidId,
+  objectName,
+} from '../../../wires/usual-members.ts'
+import { RequestCounts, requestCountsOf } from '../batches/batch-wire.ts'
+import { RUN_MODES } from './compare-run-request.ts'
 import { ErrorAnswer, errorAnswer, Timestamp, timestampOf, Uuid } from './compare-cell-wire.ts'
 import { DecisionAnswer, toDecisionAnswer } from './compare-decision-wire.ts'
 import {
@@ -33,6 +45,16 @@ const JudgingAnswer = Type.Object(
   { title: 'CompareJudging' },
 )
 
+const RunBatchAnswer = Type.Object(
+  {
+    id: Id,
+    lane_id: Uuid,
+    status: Type.Enum([...BATCH_STATUSES], { description: 'How far it is.' }),
+    request_counts: RequestCounts,
+  },
+  { title: 'CompareRunBatch' },
+)
+
 export const RunAnswer = Type.Object(
   {
     id: UuidId,
@@ -42,6 +64,14 @@ export const RunAnswer = Type.Object(
     models: Type.Array(Type.String(), { description: 'The models of its lanes.' }),
     lanes: Type.Array(LaneAnswer, { description: 'The lanes: models with their parameters, side by side.' }),
     repeats: Type.Integer({ description: 'How often each lane answers each prompt.' }),
+    mode: Type.Enum([...RUN_MODES], {
+      description:
+        'How its cells are asked: one by one, or as lines of batches, whose answers have no times.',
+    }),
+    batches: orNull(
+      Type.Array(RunBatchAnswer),
+      'The batches that ask its cells, once they are made. `null` in lists, exports and answers to changes, and of runs that are `live`.',
+    ),
     concurrency: Type.Integer({ description: 'Cells that are asked at once.' }),
     blind: Type.Boolean({ description: 'Whether the lanes stay hidden until a vote.' }),
     judge: orNull(
@@ -106,13 +136,14 @@ export interface RunDetails {
   readonly answers: LaneAnswers
   readonly judging: JudgingProgress | null
   readonly decision: RunDecision | null
+  readonly batches: readonly BatchOfLane[] | null
 }
 
 /** Shows the run as this voter may see it. */
 export function toRunAnswer(
   run: Run,
   view: BlindView,
-  { answers, judging, decision }: RunDetails = NO_DETAILS,
+  { answers, judging, decision, batches }: RunDetails = NO_DETAILS,
 ): Record<string, unknown> {
   const lanes = run.lanes.map((lane) => view.presentLane(lane))
   const winnerLaneId = view.isHidden() ? null : run.winnerLaneId
@@ -124,6 +155,8 @@ export function toRunAnswer(
     models: run.lanes.map(({ model }) => model),
     lanes: lanes.map((lane) => toLaneAnswer(lane, winnerLaneId)),
     repeats: run.repeats,
+    mode: run.isBatch ? 'batch' : 'live',
+    batches: run.isBatch && batches !== null ? batches.map(toRunBatch) : null,
     concurrency: run.concurrency,
     blind: run.isBlind,
     judge: run.judge,
@@ -159,8 +192,17 @@ export function toRunAnswer(
   }
 }
 
+function toRunBatch({ batch, laneId }: BatchOfLane): Static<typeof RunBatchAnswer> {
+  return {
+    id: batchIdOf(batch.id),
+    lane_id: laneId,
+    status: batch.status,
+    request_counts: requestCountsOf(batch),
+  }
+}
+
 export const NO_ANSWERS: RunDetails['answers'] = new Map()
-const NO_DETAILS: RunDetails = { answers: NO_ANSWERS, judging: null, decision: null }
+const NO_DETAILS: RunDetails = { answers: NO_ANSWERS, judging: null, decision: null, batches: null }
 
 /** Counts answers and judgements alike. */
 function progressOf(run: Run, judging: JudgingProgress | null): number {

@@ -22,10 +22,15 @@ export const MEDIA_LEFT_OUT = 'characters of media left out]'
 
 /** Returns the messages of a stored body of a chat, of any wire. Null if it has none, or not all of them. */
 export function readLoggedPrompt(operation: string, text: string): PromptCase | null {
+  return text.includes(MEDIA_LEFT_OUT) ? null : readPrompt(operation, () => parseJson(text))
+}
+
+/** Returns the messages of a body. Null if it has none. */
+export function readPrompt(operation: string, read: () => unknown): PromptCase | null {
   const readMessages = READERS.get(operation)
-  if (readMessages === undefined || text.includes(MEDIA_LEFT_OUT)) return null
+  if (readMessages === undefined) return null
   try {
-    const prompt = { messages: readMessages(parseJson(text)) }
+    const prompt = { messages: readMessages(read()) }
     checkChat(prompt)
     for (const part of stringsOf(prompt.messages)) requireStorable('messages', part)
     return { id: null, messages: prompt.messages, expected: null }

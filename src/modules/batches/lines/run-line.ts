@@ -3,6 +3,7 @@ import type { Cancellation } from '../../../kernel/cancellation.ts'
 import { isRecord } from '../../../kernel/is-record.ts'
 import type { NanoUsd } from '../../../kernel/money.ts'
 import {
+  AmountTooSmall,
   interpretCharge,
   mayPass,
   pauseBeforeTry,
@@ -80,7 +81,7 @@ export async function runLine(line: WaitingLine, options: RunLineOptions): Promi
       hasGivenWay ||
       cancellation.isCancelled ||
       outcome.isCallerRefused ||
-      isRefusal(error) ||
+      isShort(error) ||
       slowsDown(error) ||
       (withdrawal.isCancelled && mayAskAgain)
     const mayTryAgain = mayAskAgain && tries < UNATTENDED_TRIES_MAX
@@ -111,6 +112,11 @@ export async function runLine(line: WaitingLine, options: RunLineOptions): Promi
 }
 
 const LOST: RanLine = { status: 'lost', error: null, again: null }
+
+/** Whether the credit or a budget is used up. What a line may cost ends that line only. */
+function isShort(error: AppError): boolean {
+  return isRefusal(error) && !(error instanceof AmountTooSmall)
+}
 
 /** Whether somebody has too much to do. The whole batch goes slower then, and no line fails for it. */
 export function slowsDown({ code }: AppError): boolean {

@@ -1,11 +1,8 @@
 import { isRecord } from '../../../kernel/is-record.ts'
-import type { Files, StoredFile } from '../../files/files.ts'
+import type { Files } from '../../files/files.ts'
 import type { Place } from '../../../storage/place.ts'
-import { AppError } from '../../../kernel/app-error.ts'
 import { splitLines } from '../lines/split-lines.ts'
-
-/** A longer answer than any upstream may give. */
-export const RESULT_LINE_BYTES_MAX = 256 * 1024 * 1024
+import { openResults, RESULT_LINE_BYTES_MAX } from './open-results.ts'
 
 /** The lines of the files of results in the form of Anthropic's Message Batches. Throws `not_found` unless all files are there. */
 export async function readMessageResults(
@@ -13,27 +10,13 @@ export async function readMessageResults(
   place: Place,
   fileIds: readonly (string | null)[],
 ): Promise<AsyncGenerator<string, void>> {
-  const found: StoredFile[] = []
-  // Before the first line is sent, because nobody sees that a part is missing.
-  for (const fileId of fileIds)
-    if (fileId !== null) found.push(await files.read(place, fileId).catch(explainMissing))
-  return translate(files, found)
+  return translate(await openResults(files, place, fileIds))
 }
 
-function explainMissing(error: unknown): never {
-  if (!(error instanceof AppError) || error.code !== 'not_found') throw error
-  throw new AppError('not_found', 'The results of this batch were deleted, or have expired.')
-}
-
-async function* translate(
-  files: Pick<Files, 'open'>,
-  found: readonly StoredFile[],
-): AsyncGenerator<string, void> {
-  for (const file of found) {
-    const source = await files.open(file)
-    for await (const { content } of splitLines(source, RESULT_LINE_BYTES_MAX))
+async function* translate(sources: Awaited<ReturnType<typeof openResults>>): AsyncGenerator<string, void> {
+  for (const open of sources)
+    for await (const { content } of splitLines(await open(), RESULT_LINE_BYTES_MAX))
       if (content !== null) yield `${JSON.stringify(toMessageResult(JSON.parse(content.toString())))}\n`
-  }
 }
 
 const UNASKED = new Map([

@@ -4,7 +4,7 @@ import type { Caller } from '../../keys/keys.ts'
 import type { Batch } from '../batch.ts'
 import { LINE_BYTES_MAX } from '../lines/check-line.ts'
 import { splitLines } from '../lines/split-lines.ts'
-import { RESULT_LINE_BYTES_MAX } from './read-message-results.ts'
+import { RESULT_LINE_BYTES_MAX } from './open-results.ts'
 import { lineIdOf } from './write-results.ts'
 
 type ReadFiles = Pick<Files, 'store' | 'read' | 'open' | 'delete'>

@@ -16,6 +16,9 @@ export interface WaitingCell {
   readonly leastNanoUsd?: NanoUsd
 }
 
+/** What a cell asks. */
+export type CellQuestion = Pick<WaitingCell, 'key' | 'prompt'>
+
 interface WaitingPrompt {
   readonly messages: readonly ChatMessage[]
   readonly expected: unknown

@@ -6,7 +6,7 @@ import { toStorableJson } from '../../../kernel/storable-text.ts'
 import type { Database } from '../../../storage/database.ts'
 import { errorCodeOf } from '../../../storage/storage-error.ts'
 import type { CellScores } from '../scores/cell-scores.ts'
-import type { ChatAnswer } from './ask-chat.ts'
+import type { ToldCall } from './chat-call.ts'
 
 /** A claim on a run. Writes under a lost claim have no effect. */
 export interface RunClaim {
@@ -25,7 +25,7 @@ export interface CellKey {
 export type CellEnd =
   | (ChargedEnd & {
       readonly status: 'completed'
-      readonly answer: ChatAnswer
+      readonly answer: ToldCall
       readonly score: number | null
       readonly scores: CellScores | null
     })

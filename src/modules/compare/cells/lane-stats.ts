@@ -13,8 +13,8 @@ export async function refreshLaneStats(queryable: Queryable, runId: string): Pro
   await queryable.query(REFRESH, [runId])
 }
 
-// Without streaming, the first token arrives with the whole answer.
-const OUTPUT_MS = `CASE WHEN latency_ms - ttft_ms > latency_ms / 10 THEN latency_ms - ttft_ms ELSE greatest(latency_ms, 1) END`
+// Without streaming, the first token arrives with the whole answer. Answers of batches have no times.
+const OUTPUT_MS = `CASE WHEN latency_ms IS NULL THEN NULL WHEN latency_ms - ttft_ms > latency_ms / 10 THEN latency_ms - ttft_ms ELSE greatest(latency_ms, 1) END`
 
 const REFRESH = `
   WITH cells AS MATERIALIZED (
@@ -80,8 +80,8 @@ function round(value: number): number {
 }
 
 const READ_VALUES = `
-  SELECT array_agg(latency_ms) AS "latencyMs", array_agg(ttft_ms) FILTER (WHERE ttft_ms IS NOT NULL) AS "ttftMs",
-    array_agg((usage ->> 'completionTokens')::float8 * 1000 / ${OUTPUT_MS}) FILTER (WHERE usage IS NOT NULL)
+  SELECT array_agg(latency_ms) FILTER (WHERE latency_ms IS NOT NULL) AS "latencyMs", array_agg(ttft_ms) FILTER (WHERE ttft_ms IS NOT NULL) AS "ttftMs",
+    array_agg((usage ->> 'completionTokens')::float8 * 1000 / ${OUTPUT_MS}) FILTER (WHERE usage IS NOT NULL AND latency_ms IS NOT NULL)
       AS "outputTokensPerSecond",
     array_agg(cost_nano_usd / 1e9::float8) AS "costUsd", array_agg(score::float8) FILTER (WHERE score IS NOT NULL) AS score
   FROM compare_cells WHERE run_id = $1 AND lane_position = $2 AND status = 'completed'`

@@ -12,11 +12,12 @@ import {
 import type { Caller } from '../../keys/keys.ts'
 import { isRefusal, type FoundCharge } from '../../ledger/ledger.ts'
 import { ChatCallFailed, type AskChat, type ChatAnswer } from './ask-chat.ts'
+import type { ToldCall } from './chat-call.ts'
 import { cellBody } from './cell-body.ts'
-import type { WaitingCell } from './cell-window.ts'
+import type { CellQuestion, WaitingCell } from './cell-window.ts'
 import type { CellEnd, CellWriter } from './cell-writer.ts'
 import type { LiveRun } from '../live/live-sender.ts'
-import { BUDGET_REACHED_CODE } from '../runs/budget-reached.ts'
+import { CUT_OFF } from '../runs/budget-reached.ts'
 import type { Lane } from '../runs/run.ts'
 import type { ScoredCell } from '../scores/cell-scores.ts'
 import { scoreOutput } from '../scores/score-output.ts'
@@ -33,7 +34,7 @@ export interface RunCellOptions {
   /** The ledger's record of a request. Null if billing is off. */
   readonly findCharge: ((requestId: string) => Promise<FoundCharge | null>) | null
   /** Computes the scores of the run for an answer. */
-  readonly score: (cell: WaitingCell, lane: Lane, answer: ChatAnswer) => Promise<ScoredCell>
+  readonly score: (asked: CellQuestion, lane: Lane, answer: ToldCall) => Promise<ScoredCell>
   /** Resolves when another cell of the run has ended. False at once if no other cell is running. */
   readonly waitForAnother: () => Promise<boolean>
   /** The most that the cell may cost, over all tries. Null: no limit of the run. */
@@ -127,11 +128,6 @@ export async function runCell(cell: WaitingCell, lane: Lane, options: RunCellOpt
     }
     if (cancellation.isCancelled) return ended
   }
-}
-
-const CUT_OFF = {
-  code: BUDGET_REACHED_CODE,
-  message: 'The answer was cut off: what is left of the budget does not cover a longer one.',
 }
 
 type Outcome = Charged & (Answered | Unanswered)

@@ -4,6 +4,12 @@ import type { RunError } from './run.ts'
 /** Of a run that its budget ended, and of an answer that it cut off. */
 export const BUDGET_REACHED_CODE = 'budget_reached'
 
+/** Of an answer that the budget cut off. */
+export const CUT_OFF = {
+  code: BUDGET_REACHED_CODE,
+  message: 'The answer was cut off: what is left of the budget does not cover a longer one.',
+}
+
 /** Why a run with a spent budget ends, with what it left out. */
 export async function budgetReached(
   queryable: Queryable,

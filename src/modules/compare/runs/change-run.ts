@@ -4,26 +4,39 @@ import type { NanoUsd } from '../../../kernel/money.ts'
 import type { Database, Queryable } from '../../../storage/database.ts'
 import { addJob } from '../../../storage/job-queue.ts'
 import { idsOf, isWithin, type Place } from '../../../storage/place.ts'
+import type { Batches } from '../../batches/batches.ts'
+import { withdrawBatches } from '../batched/run-batches.ts'
 import { readRun } from './read-runs.ts'
 import type { Run } from './run.ts'
 
 /**
  * Stops the running cells and keeps the completed ones. The worker reads what their vendors bill to its usage and then leaves the
- * run. A cancelled run stays unchanged.
+ * run. A cancelled run stays unchanged. Its batches are cancelled with it, and what they answered is collected when they have ended.
  */
-export async function cancelRun(database: Database, place: Place, runId: string): Promise<Run> {
+export async function cancelRun(
+  database: Database,
+  batches: Pick<Batches, 'cancelWithin' | 'tellCancelled'>,
+  { place, runId }: { readonly place: Place; readonly runId: string },
+): Promise<Run> {
   if (!isUuid(runId)) throw notFound('run')
-  const rows = await database.query(
-    `UPDATE compare_runs SET status = 'cancelled', worker_id = NULL,
-       leaving_worker_id = coalesce(worker_id, leaving_worker_id), completed_at = now(), updated_at = now()
-     WHERE id = $1 AND ${isWithin(place, '$2')} AND status IN ('queued', 'running') RETURNING id`,
-    [runId, idsOf(place)],
-  )
+  const cancelled = await database.transaction(async (transaction) => {
+    const rows = await transaction.query(CANCEL(place), [runId, idsOf(place)])
+    if (rows.length === 0) return null
+    const ids = await withdrawBatches(transaction, runId)
+    if (ids.length > 0) await batches.cancelWithin(transaction, ids)
+    return ids
+  })
+  batches.tellCancelled(cancelled ?? [])
   const run = await readRun(database, place, runId)
-  if (rows.length === 0 && run.status !== 'cancelled')
+  if (cancelled === null && run.status !== 'cancelled')
     throw new AppError('conflict', `The run is ${run.status} and cannot be cancelled any more.`)
   return run
 }
+
+const CANCEL = (place: Place): string =>
+  `UPDATE compare_runs SET status = 'cancelled', worker_id = NULL, awaits_batches = is_batch,
+     leaving_worker_id = coalesce(worker_id, leaving_worker_id), completed_at = now(), updated_at = now()
+   WHERE id = $1 AND ${isWithin(place, '$2')} AND status IN ('queued', 'running') RETURNING id`
 
 export interface ResumeChanges {
   /** Replaces the previous budget. */
@@ -49,7 +62,8 @@ export function resumeRun(
     await transaction.query('UPDATE compare_lanes SET failed = 0 WHERE run_id = $1', [runId])
     await transaction.query(
       `UPDATE compare_runs SET status = 'queued', cells_failed = 0, completed_at = NULL, error_code = NULL,
-         error_message = NULL, budget_nano_usd = coalesce($2, budget_nano_usd), updated_at = now() WHERE id = $1`,
+         error_message = NULL, budget_nano_usd = coalesce($2, budget_nano_usd), updated_at = now(),
+         leaving_worker_id = coalesce(worker_id, leaving_worker_id), worker_id = NULL WHERE id = $1`,
       [runId, budgetNanoUsd ?? null],
     )
     await addJob(transaction, 'compare')

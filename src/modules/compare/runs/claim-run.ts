@@ -3,6 +3,7 @@ import { FROM_LIVING_BORROWER } from '../../../storage/borrowing/living-borrower
 import type { Database, Queryable } from '../../../storage/database.ts'
 import { addJob } from '../../../storage/job-queue.ts'
 import { wholeAccount } from '../../../storage/place.ts'
+import { HAS_BATCHES, HAS_UNENDED_BATCHES } from '../batched/run-batches.ts'
 import type { RunClaim } from '../cells/cell-writer.ts'
 import { readRun } from './read-runs.ts'
 import type { Run, RunError } from './run.ts'
@@ -34,30 +35,37 @@ export function claimRun(database: Database, workerId: string): Promise<ClaimedR
 
 const BEGIN_CLAIM = `SELECT pg_advisory_xact_lock($2) ${FROM_LIVING_BORROWER}`
 
-// Consider only the oldest run of each account. A resumed run waits until the worker that it was cancelled at has left it.
+// Consider only the oldest run of each account. A resumed run waits until the worker that it was cancelled at has left it. One whose
+// batches have ended is claimed to collect their answers, also after it was cancelled.
+const IS_WAITING = `worker_id IS NULL AND leaving_worker_id IS NULL AND (
+    status = 'queued' AND awaits_batches IS NOT TRUE
+    OR awaits_batches AND status IN ('queued', 'running', 'cancelled') AND NOT ${HAS_UNENDED_BATCHES})`
+
 const CLAIM = `
   WITH first_of_account AS (
     SELECT DISTINCT ON (account_id) id, account_id FROM compare_runs
-    WHERE status = 'queued' AND leaving_worker_id IS NULL ORDER BY account_id, id
+    WHERE ${IS_WAITING} ORDER BY account_id, id
   ), in_turn AS (
     SELECT id, (SELECT count(*) FROM compare_runs AS other
-      WHERE other.account_id = first_of_account.account_id AND other.status = 'running') AS running FROM first_of_account
+      WHERE other.account_id = first_of_account.account_id AND other.status = 'running'
+        AND other.awaits_batches IS NOT TRUE) AS running FROM first_of_account
   )
-  UPDATE compare_runs SET status = 'running', worker_id = $1, claim = claim + 1, updated_at = now(),
+  UPDATE compare_runs SET status = CASE status WHEN 'cancelled' THEN status ELSE 'running' END, worker_id = $1, claim = claim + 1,
+    awaits_batches = NULL, updated_at = now(),
     started_at = coalesce(started_at, now())
-  WHERE status = 'queued' AND leaving_worker_id IS NULL AND id = (SELECT id FROM in_turn WHERE running < $2 ORDER BY running, id LIMIT 1)
+  WHERE ${IS_WAITING} AND id = (SELECT id FROM in_turn WHERE running < $2 ORDER BY running, id LIMIT 1)
   RETURNING id, account_id, claim`
 
 const IS_STANDING = `id = $1 AND worker_id = $2 AND claim = $3 AND status = 'running'`
 
-/** Returns the claims that are still valid. The others were cancelled or taken over. */
+/** Returns the claims that are still valid. The others were cancelled or taken over: a cancelled run has a worker only to collect answers. */
 export async function findStandingRuns(
   queryable: Queryable,
   claims: readonly RunClaim[],
 ): Promise<ReadonlySet<string>> {
   const rows = await queryable.query<{ id: string }>(
     `SELECT run.id FROM unnest($1::uuid[], $2::uuid[], $3::int[]) AS held (id, worker_id, claim)
-     JOIN compare_runs AS run USING (id, worker_id, claim) WHERE run.status = 'running'`,
+     JOIN compare_runs AS run USING (id, worker_id, claim) WHERE run.status IN ('running', 'cancelled')`,
     [
       claims.map(({ runId }) => runId),
       claims.map(({ workerId }) => workerId),
@@ -109,15 +117,30 @@ export async function wasCancelled(queryable: Queryable, { runId, workerId }: Ru
   return rows.length > 0
 }
 
-/** Returns the runs of a stopping worker to the queue. */
+/** SQL: another worker goes on with the run. Of a cancelled one, it collects the answers of its batches. */
+const HAND_BACK = `worker_id = NULL, updated_at = now(), awaits_batches = CASE status WHEN 'cancelled' THEN true END,
+  status = CASE status WHEN 'cancelled' THEN status ELSE 'queued' END`
+
+/** Returns the run of a stopping worker to the queue. */
 export async function handBackRun(database: Database, claim: RunClaim): Promise<void> {
   await database.transaction(async (transaction) => {
     const rows = await transaction.query(
-      `UPDATE compare_runs SET status = 'queued', worker_id = NULL, updated_at = now() WHERE ${IS_STANDING} RETURNING id`,
+      `UPDATE compare_runs SET ${HAND_BACK}
+       WHERE id = $1 AND worker_id = $2 AND claim = $3 AND status IN ('running', 'cancelled') RETURNING id`,
       claimValues(claim),
     )
     if (rows.length > 0) await addJob(transaction, 'compare')
   })
+}
+
+/** Nobody works on the run until its batches have ended. */
+export async function leaveToBatches(database: Database, claim: RunClaim): Promise<void> {
+  await database.query(
+    `UPDATE compare_runs SET worker_id = NULL, awaits_batches = ${HAS_BATCHES}, updated_at = now(),
+       status = CASE WHEN status = 'cancelled' OR ${HAS_BATCHES} THEN status ELSE 'queued' END
+     WHERE id = $1 AND worker_id = $2 AND claim = $3 AND status IN ('running', 'cancelled')`,
+    claimValues(claim),
+  )
 }
 
 /**
@@ -130,8 +153,8 @@ export async function handBackStrays(
   kept: readonly string[],
 ): Promise<void> {
   await database.query(
-    `UPDATE compare_runs SET status = 'queued', worker_id = NULL, updated_at = now()
-     WHERE worker_id = $1 AND status = 'running' AND id <> ALL ($2::uuid[]) AND updated_at < now() - interval '1 minute'`,
+    `UPDATE compare_runs SET ${HAND_BACK}
+     WHERE worker_id = $1 AND status IN ('running', 'cancelled') AND id <> ALL ($2::uuid[]) AND updated_at < now() - interval '1 minute'`,
     [workerId, kept],
   )
   await database.query(
@@ -144,8 +167,7 @@ export async function handBackStrays(
 /** Returns the runs of a dead worker to the queue. Called for each process whose heartbeat stopped. */
 export async function reclaimRuns(transaction: Queryable, borrowerId: string): Promise<void> {
   const rows = await transaction.query(
-    `UPDATE compare_runs SET status = 'queued', worker_id = NULL, updated_at = now()
-     WHERE worker_id = $1 AND status = 'running' RETURNING id`,
+    `UPDATE compare_runs SET ${HAND_BACK} WHERE worker_id = $1 AND status IN ('running', 'cancelled') RETURNING id`,
     [borrowerId],
   )
   const left = await transaction.query(

@@ -2,10 +2,13 @@ import { AppError, invalidValue } from '../../../kernel/app-error.ts'
 import type { Clock } from '../../../kernel/clock.ts'
 import { createId } from '../../../kernel/identifiers.ts'
 import type { Database, Queryable } from '../../../storage/database.ts'
+import { isReadByAll } from '../../../storage/borrowing/capabilities.ts'
 import { errorCodeOf } from '../../../storage/storage-error.ts'
+import type { Batches } from '../../batches/batches.ts'
 import { toModelCard, type CatalogModel } from '../../catalog/catalog.ts'
 import type { CandidateSelector } from '../../inference/inference.ts'
 import { checkWebhookUrl, type WebhookHosts } from '../../tasks/tasks.ts'
+import { CELL_ENDPOINT } from '../batched/lane-batch.ts'
 import { estimateRun, type RunEstimate } from './estimate-run.ts'
 import { insertRun, type RunOrder } from './new-run.ts'
 import { readRun } from './read-runs.ts'
@@ -14,6 +17,7 @@ import type { Run } from './run.ts'
 export interface CreateRunOptions {
   readonly database: Database
   readonly selector: Pick<CandidateSelector, 'resolveModel'>
+  readonly batches: Pick<Batches, 'priceLines'>
   readonly clock: Clock
   readonly webhookHosts: WebhookHosts
 }
@@ -25,10 +29,11 @@ const QUEUE_FULL_RETRY_SECONDS = 30
 export async function createRun(options: CreateRunOptions, order: RunOrder): Promise<Run> {
   const { database, clock } = options
   const { lanes: models, judge } = resolveModels(options, order)
+  if (order.isBatch) await requireBatches(database, order)
   for (const [index, score] of order.scores.entries())
     if (score.type === 'webhook')
       await checkWebhookUrl(score.url, options.webhookHosts, `scores.${index}.url`)
-  const estimate = estimateRun(order, { lanes: models, judge })
+  const estimate = estimateRun(order, { lanes: priceLanes(options, order, models), judge })
   const nowMs = clock.nowMs()
   const id = createId(nowMs)
   const { accountId } = order.caller
@@ -52,8 +57,35 @@ export async function createRun(options: CreateRunOptions, order: RunOrder): Pro
 }
 
 /** Returns about what a run will cost and take. Throws what `createRun` would. */
-export function estimateOrder(options: Pick<CreateRunOptions, 'selector'>, order: RunOrder): RunEstimate {
-  return estimateRun(order, resolveModels(options, order))
+export function estimateOrder(
+  options: Pick<CreateRunOptions, 'selector' | 'batches'>,
+  order: RunOrder,
+): RunEstimate {
+  const { lanes, judge } = resolveModels(options, order)
+  return estimateRun(order, { lanes: priceLanes(options, order, lanes), judge })
+}
+
+/** The models with the prices that their answers have. */
+function priceLanes(
+  { batches }: Pick<CreateRunOptions, 'batches'>,
+  { isBatch, lanes, caller }: RunOrder,
+  models: readonly CatalogModel[],
+): readonly CatalogModel[] {
+  if (!isBatch) return models
+  return models.map((model, index) =>
+    batches.priceLines(caller, CELL_ENDPOINT, { name: lanes[index]?.model ?? model.id, model }),
+  )
+}
+
+/** A process of an earlier release would ask the cells of the run one by one. */
+async function requireBatches(database: Database, { scores }: RunOrder): Promise<void> {
+  const timed = scores.findIndex(({ type }) => type === 'latency')
+  if (timed !== -1)
+    throw invalidValue(`scores.${timed}`, 'Answers of batches have no latency, so that none is scored by it.')
+  if (!(await isReadByAll(database, 'compare_batches')))
+    throw new AppError('service_unavailable', 'The gateway is being updated. Ask again in a minute.', {
+      retryAfterSeconds: QUEUE_FULL_RETRY_SECONDS,
+    })
 }
 
 function resolveModels(

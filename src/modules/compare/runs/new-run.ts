@@ -19,6 +19,8 @@ export interface RunOrder {
   readonly lanes: readonly LaneOrder[]
   readonly repeats: number
   readonly concurrency: number
+  /** Whether its cells are lines of batches. */
+  readonly isBatch: boolean
   readonly isBlind: boolean
   readonly judge: JudgeSettings | null
   readonly scores: readonly ScoreOrder[]
@@ -74,6 +76,7 @@ export async function insertRun(transaction: Queryable, run: PlannedRun): Promis
     caller.labels ?? null,
     run.scores.length === 0 ? null : JSON.stringify(run.scores),
     run.isBlind ? randomUUID() : null,
+    run.isBatch,
   ])
   await transaction.query(INSERT_LANES, [id, JSON.stringify(nameLanes(run).map(toLaneColumns))])
   await transaction.query(INSERT_PROMPTS, [
@@ -131,8 +134,8 @@ const INSERT_RUN = `
   INSERT INTO compare_runs (id, account_id, key_id, environment, name, repeats, concurrency, is_blind, judge, dataset_id,
     dataset_version, conversation_id, seed, models, prompts_total, cells_total, budget_nano_usd, estimated_cost_nano_usd,
     estimated_ms, created_at, updated_at, estimated_judge_nano_usd, project_id,
-    labels, scores, alias_key)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $20, $21, $22, $23, $24, $25)`
+    labels, scores, alias_key, is_batch)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $20, $21, $22, $23, $24, $25, $26)`
 
 const INSERT_LANES = `
   INSERT INTO compare_lanes (id, run_id, position, model, name, params, price)

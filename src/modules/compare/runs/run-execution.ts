@@ -1,46 +1,23 @@
-import { AppError } from '../../../kernel/app-error.ts'
+import type { AppError } from '../../../kernel/app-error.ts'
 import { Cancellation } from '../../../kernel/cancellation.ts'
 import { ClientDisconnected } from '../../../kernel/client-disconnected.ts'
-import type { Clock } from '../../../kernel/clock.ts'
 import { keepTrying } from '../../../kernel/keep-trying.ts'
-import type { Logger } from '../../../kernel/logger.ts'
-import type { Database } from '../../../storage/database.ts'
 import type { LeasedItem } from '../../../storage/leased-work/leased-work.ts'
-import { withLabels, type Caller, type Keys } from '../../keys/keys.ts'
 import { findCharges } from '../../ledger/ledger.ts'
+import { advanceBatchedRun } from '../batched/batched-run.ts'
 import { adoptCells } from '../cells/adopt-cells.ts'
-import type { AskChat } from '../cells/ask-chat.ts'
 import { CellWindow, type WaitingCell } from '../cells/cell-window.ts'
 import { createCellWriter, type CellWriter } from '../cells/cell-writer.ts'
-import { endRun, handBackRun, leaveRun, wasCancelled, type ClaimedRun } from './claim-run.ts'
-import type { LiveRun, LiveSender } from '../live/live-sender.ts'
-import { measureLanes, refreshLaneStats, type FindInterval } from '../cells/lane-stats.ts'
+import { endRun, handBackRun, leaveRun, leaveToBatches, wasCancelled, type ClaimedRun } from './claim-run.ts'
+import type { LiveRun } from '../live/live-sender.ts'
+import { measureLanes, refreshLaneStats } from '../cells/lane-stats.ts'
 import { runCell, type RanCell, type RunCellOptions } from '../cells/run-cell.ts'
-import type { AskScorer } from '../scores/ask-scorer.ts'
 import { scoreAnswer } from '../scores/score-cell.ts'
-import type { Lane, Run, RunError } from './run.ts'
+import type { Lane, RunError } from './run.ts'
+import type { ExecutionOptions } from './execution-options.ts'
+import { readRunCaller } from './run-caller.ts'
 import { budgetReached } from './budget-reached.ts'
 import { SpendPlan, type Allowance } from './spend-plan.ts'
-
-export interface ExecutionOptions {
-  readonly database: Database
-  readonly clock: Clock
-  readonly ask: AskChat
-  readonly keys: Pick<Keys, 'callerOf'>
-  /** False if billing is off. */
-  readonly isBilled: boolean
-  readonly judge: RunJudge | null
-  readonly askScorer: AskScorer
-  readonly findInterval: FindInterval
-  readonly live: Pick<LiveSender, 'open'>
-  readonly logger: Logger
-}
-
-/** Compares the answers after all cells have ended. */
-interface RunJudge {
-  /** Resolves with the reason of a failure, or null when it is done or cancelled. */
-  judgeRun(run: Run, cancellation: Cancellation): Promise<RunError | null>
-}
 
 /** Why work on a run stops early: cancelled by its owner, by this process, or taken over by another. */
 type StopReason = 'cancelled' | 'stopping' | 'lost'
@@ -123,7 +100,9 @@ export class RunExecution implements LeasedItem {
     const { database, logger } = this.#options
     const { claim, run } = this.claimed
     try {
-      await this.#askAll()
+      if (run.isBatch) {
+        if (await this.#advanceBatches()) return await leaveToBatches(database, claim)
+      } else await this.#askAll()
       if (this.#why === null && this.#halt === null && run.judge !== null) await this.#judge()
       await keepTrying(() => refreshLaneStats(database, run.id), this.#isGivenUp)
       if (this.#why === 'stopping') await handBackRun(database, claim)
@@ -134,19 +113,42 @@ export class RunExecution implements LeasedItem {
       logger.error({ err: error, runId: run.id }, 'a run could not go on')
       this.#cut()
       await this.#settle()
-      await endRun(database, claim, INTERNAL_ERROR).catch(() => {})
+      // Batches may still be charged, so that one that waits for them is found again in a minute, and goes on.
+      if (!run.isBatch) await endRun(database, claim, INTERNAL_ERROR).catch(() => {})
     } finally {
       this.#live.close()
       await keepTrying(() => leaveRun(database, claim), this.#isGivenUp).catch(() => {})
     }
   }
 
+  /** Counts what cells were charged that nobody ended. */
+  #adopt(): Promise<bigint> {
+    const { run, claim } = this.claimed
+    const adopting = () => adoptCells(this.#options.database, { run, claim, writer: this.#writer })
+    return keepTrying(adopting, this.#isGivenUp)
+  }
+
+  /** Returns whether the run waits for its batches. */
+  async #advanceBatches(): Promise<boolean> {
+    const { run, claim } = this.claimed
+    await this.#adopt()
+    const standing = await advanceBatchedRun({
+      ...this.#options,
+      ...this.#cellOptions(),
+      run,
+      claim,
+      isStopped: () => this.#why !== null,
+      onEnd: (key, status) => this.#live.end(key, status),
+    })
+    if (!standing.isWaiting) this.#halt = standing.halt
+    else await refreshLaneStats(this.#options.database, run.id)
+    return standing.isWaiting && this.#why === null
+  }
+
   async #askAll(): Promise<void> {
     const { database } = this.#options
-    const { run, claim } = this.claimed
-    this.#spend.add(
-      await keepTrying(() => adoptCells(database, { run, claim, writer: this.#writer }), this.#isGivenUp),
-    )
+    const { run } = this.claimed
+    this.#spend.add(await this.#adopt())
     while (this.#why === null && this.#halt === null) {
       await keepTrying(() => this.#window.fill(), this.#isGivenUp)
       this.#changed = Promise.withResolvers()
@@ -228,7 +230,7 @@ export class RunExecution implements LeasedItem {
       ask,
       writer: this.#writer,
       live: this.#live,
-      readCaller: () => this.#readCaller(),
+      readCaller: () => readRunCaller(this.#options.keys, run, this.#isGivenUp),
       score: (cell, lane, answer) =>
         scoreAnswer(run, { ...cell, lane, answer }, { askScorer, cancellation: this.#cancellation }),
       findCharge: isBilled ? findCharge : null,
@@ -244,21 +246,6 @@ export class RunExecution implements LeasedItem {
     await this.#changed.promise
     this.#shortOfCredit -= 1
     return this.#halt === null
-  }
-
-  /** Reads the key again, because it may have been revoked or suspended. */
-  async #readCaller(): Promise<Caller> {
-    const { keys } = this.#options
-    const { accountId, keyId, labels } = this.claimed.run
-    const read = () =>
-      keys.callerOf(accountId, keyId).catch((error: unknown) => {
-        if (error instanceof AppError) return error
-        throw error
-      })
-    const caller = await keepTrying(read, this.#isGivenUp)
-    if (caller instanceof AppError) throw caller
-    if (caller.permissions.has('models.use')) return withLabels(caller, labels)
-    throw new AppError('forbidden', 'The API key that asked for this may not ask models any more.')
   }
 
   #haltBy({ code, message }: AppError): void {

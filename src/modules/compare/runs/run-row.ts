@@ -14,6 +14,7 @@ export interface RunRow {
   readonly status: RunStatus
   readonly repeats: number
   readonly concurrency: number
+  readonly is_batch: boolean | null
   readonly is_blind: boolean
   readonly judge: JudgeSettings | null
   readonly scores: readonly ScoreOrder[] | null
@@ -41,7 +42,7 @@ export interface RunRow {
   readonly completed_at: Date | null
 }
 
-export const RUN_COLUMNS = `id, account_id, project_id, key_id, environment, labels, name, status, repeats, concurrency, is_blind, judge, scores, dataset_id,
+export const RUN_COLUMNS = `id, account_id, project_id, key_id, environment, labels, name, status, repeats, concurrency, is_batch, is_blind, judge, scores, dataset_id,
   dataset_version, conversation_id, seed, ${ALIAS_KEY} AS alias_key, prompts_total, cells_total, cells_done, cells_failed, budget_nano_usd,
   cost_nano_usd, estimated_cost_nano_usd, estimated_judge_nano_usd, estimated_ms, winner_lane_id, is_pinned, error_code,
   error_message, created_at, updated_at, started_at, completed_at`
@@ -58,6 +59,7 @@ export function runFromRow(row: RunRow, lanes: readonly Lane[]): Run {
     status: row.status,
     repeats: row.repeats,
     concurrency: row.concurrency,
+    isBatch: row.is_batch === true,
     isBlind: row.is_blind,
     judge: row.judge,
     scores: row.scores ?? [],

@@ -18,6 +18,8 @@ export interface Run {
   readonly name: string
   readonly status: RunStatus
   readonly repeats: number
+  /** Whether its cells are lines of batches. */
+  readonly isBatch: boolean
   /** Concurrent cells. */
   readonly concurrency: number
   readonly isBlind: boolean

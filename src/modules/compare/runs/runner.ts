@@ -6,7 +6,8 @@ import { repeat } from '../../../storage/leased-work/repeat.ts'
 import { messageOf } from '../../../storage/storage-error.ts'
 import { claimRun, findStandingRuns, handBackStrays } from './claim-run.ts'
 import { createLiveSender } from '../live/live-sender.ts'
-import { RunExecution, type ExecutionOptions } from './run-execution.ts'
+import type { ExecutionOptions } from './execution-options.ts'
+import { RunExecution } from './run-execution.ts'
 
 /** Claims runs for this process and works on them. */
 export interface Runner {

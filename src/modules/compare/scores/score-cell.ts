@@ -3,7 +3,7 @@ import { isRecord } from '../../../kernel/is-record.ts'
 import { usdFromNanoUsd } from '../../../kernel/money.ts'
 import type { ChatMessage } from '../../../wires/openai-chat/chat-request.ts'
 import type { Lane, Run } from '../runs/run.ts'
-import type { ChatAnswer } from '../cells/ask-chat.ts'
+import type { ToldCall } from '../cells/chat-call.ts'
 import type { CellKey } from '../cells/cell-writer.ts'
 import type { AskScorer } from './ask-scorer.ts'
 import type { CellScore, CellScores, ScoredCell } from './cell-scores.ts'
@@ -16,7 +16,8 @@ interface ScoredAnswer {
   readonly key: CellKey
   readonly lane: Pick<Lane, 'id' | 'name' | 'model'>
   readonly prompt: { readonly messages: readonly ChatMessage[]; readonly expected: unknown }
-  readonly answer: Pick<ChatAnswer, 'output' | 'latencyMs' | 'costNanoUsd'>
+  /** Null in `latencyMs`: it was answered in a batch, where nobody waits. */
+  readonly answer: Pick<ToldCall, 'output' | 'latencyMs' | 'costNanoUsd'>
 }
 
 /** How the webhooks of a run are asked. */
@@ -93,7 +94,7 @@ async function scoreOne(
       return decided(await compareInThread({ type: 'json_schema', value, output }, accountId))
     }
     case 'latency':
-      return decided(answer.latencyMs <= order.max_ms)
+      return answer.latencyMs === null ? NO_LATENCY : decided(answer.latencyMs <= order.max_ms)
     case 'cost':
       return decided(Number(answer.costNanoUsd) <= order.max_usd * NANO)
     case 'webhook':
@@ -101,6 +102,7 @@ async function scoreOne(
   }
 }
 
+const NO_LATENCY: CellScore = { score: null, reason: 'An answer of a batch has no latency to compare.' }
 const NANO = 1e9
 
 function decided(result: boolean | number | null): CellScore {

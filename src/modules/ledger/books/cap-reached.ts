@@ -32,11 +32,8 @@ export function isRefusal(error: unknown): boolean {
   return error instanceof AppError && REFUSALS.has(error.code)
 }
 
-const REFUSALS: ReadonlySet<string> = new Set([
-  'key_limit_reached',
-  'insufficient_balance',
-  'budget_exceeded',
-])
+export const REFUSAL_CODES = ['key_limit_reached', 'insufficient_balance', 'budget_exceeded'] as const
+const REFUSALS: ReadonlySet<string> = new Set(REFUSAL_CODES)
 
 const PERIOD_WORDS: Readonly<Record<WindowPeriod, string>> = {
   day: 'daily',
