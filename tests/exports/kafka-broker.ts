@@ -1,0 +1,301 @@
+import { createServer, type Server, type Socket } from 'node:net'
+import { once } from 'node:events'
+import { crc32c } from './crc32c.ts'
+
+export interface ProducedRecord {
+  readonly partition: number
+  readonly key: string
+  readonly value: string
+}
+
+/** How the broker answers a batch. `silent` keeps it and never answers, `flood` answers with a frame that does not end. */
+export type BrokerMood = 'keep' | 'refuse' | 'silent' | 'flood'
+
+export interface KafkaBroker {
+  readonly address: string
+  readonly records: readonly ProducedRecord[]
+  mood: BrokerMood
+  /** Refuses connections until it starts again on the same port. */
+  stop(): Promise<void>
+  start(): Promise<void>
+}
+
+const TOPIC_PARTITIONS = 3
+const PRODUCE = 0
+const METADATA = 3
+const API_VERSIONS = 18
+/** Of each kind of request: the version that is spoken here. */
+const VERSIONS = new Map([
+  [PRODUCE, 7],
+  [METADATA, 5],
+  [API_VERSIONS, 3],
+])
+const UNSUPPORTED_VERSION = 35
+const CORRUPT_MESSAGE = 2
+const NOT_ENOUGH_REPLICAS = 19
+
+/** A broker that speaks Kafka's protocol: https://kafka.apache.org/protocol. It has every topic that it is asked for. */
+export async function startKafkaBroker(): Promise<KafkaBroker> {
+  const records: ProducedRecord[] = []
+  const sockets = new Set<Socket>()
+  let server: Server | null = null
+  let port = 0
+  const broker = {
+    records,
+    mood: 'keep' as BrokerMood,
+    get address() {
+      return `127.0.0.1:${port}`
+    },
+    stop: async () => {
+      const stopped = server
+      server = null
+      if (stopped === null) return
+      for (const socket of sockets) socket.destroy()
+      stopped.close()
+      await once(stopped, 'close')
+    },
+    start: async () => {
+      server = createServer((socket) => {
+        sockets.add(socket)
+        socket.on('close', () => sockets.delete(socket)).on('error', () => {})
+        readFrames(socket, (frame) => answer(socket, frame))
+      })
+      server.listen(port, '127.0.0.1')
+      await once(server, 'listening')
+      const bound = server.address()
+      if (bound !== null && typeof bound === 'object') port = bound.port
+    },
+  }
+
+  function answer(socket: Socket, frame: Buffer): void {
+    const request = new Reader(frame)
+    const api = request.int16()
+    const version = request.int16()
+    const correlation = request.int32()
+    request.text()
+    const reply = new Writer().int32(correlation)
+    if (api === API_VERSIONS) describeVersions(reply, version)
+    else if (version !== VERSIONS.get(api)) socket.destroy(new Error(`version ${version} of ${api}`))
+    else if (api === METADATA) describeTopics(reply, request, port)
+    else if (!produce(socket, reply, request)) return
+    socket.write(reply.frame())
+  }
+
+  /** Returns false if nothing is answered. */
+  function produce(socket: Socket, reply: Writer, request: Reader): boolean {
+    request.text()
+    if (request.int16() !== -1) throw new Error('not all replicas are asked for')
+    request.int32()
+    const error = { refuse: NOT_ENOUGH_REPLICAS, keep: 0, silent: 0, flood: 0 }[broker.mood]
+    reply.array(request.array(() => ({ topic: request.text(), parts: request.array(() => readPart(request)) })), (topic) => {
+      reply.text(topic.topic).array(topic.parts, ({ partition, batch }) => {
+        const isSound = batch !== null
+        if (error === 0 && batch !== null) records.push(...batch.map((record) => ({ partition, ...record })))
+        reply.int32(partition).int16(isSound ? error : CORRUPT_MESSAGE).int64(0n).int64(-1n).int64(0n)
+      })
+    })
+    reply.int32(0)
+    if (broker.mood === 'flood') flood(socket)
+    return broker.mood === 'keep' || broker.mood === 'refuse'
+  }
+
+  await broker.start()
+  return broker
+}
+
+/** Announces two gigabytes and sends them as fast as they are taken. */
+function flood(socket: Socket): void {
+  const head = Buffer.alloc(4)
+  head.writeInt32BE(2_000_000_000)
+  socket.write(head)
+  const piece = Buffer.alloc(1024 * 1024)
+  const send = (): void => {
+    while (!socket.destroyed && socket.write(piece));
+    if (!socket.destroyed) socket.once('drain', send)
+  }
+  send()
+}
+
+function readFrames(socket: Socket, take: (frame: Buffer) => void): void {
+  let held = Buffer.alloc(0)
+  socket.on('data', (chunk: Buffer) => {
+    held = Buffer.concat([held, chunk])
+    while (held.length >= 4 && held.length >= 4 + held.readInt32BE(0)) {
+      const length = held.readInt32BE(0)
+      take(held.subarray(4, 4 + length))
+      held = held.subarray(4 + length)
+    }
+  })
+}
+
+function describeVersions(reply: Writer, version: number): void {
+  const isKnown = version === VERSIONS.get(API_VERSIONS)
+  const known = [...VERSIONS]
+  if (!isKnown) {
+    // An unknown version is answered in the form of the first one.
+    reply.int16(UNSUPPORTED_VERSION).array(known, ([api, spoken]) => reply.int16(api).int16(spoken).int16(spoken))
+    return
+  }
+  reply.int16(0).byte(known.length + 1)
+  for (const [api, spoken] of known) reply.int16(api).int16(spoken).int16(spoken).byte(0)
+  reply.int32(0).byte(0)
+}
+
+function describeTopics(reply: Writer, request: Reader, port: number): void {
+  const topics = request.array(() => request.text())
+  reply
+    .int32(0)
+    .array([0], (node) => reply.int32(node).text('127.0.0.1').int32(port).int16(-1))
+    .text('cluster')
+    .int32(0)
+    .array(topics, (topic) =>
+      reply
+        .int16(0)
+        .text(topic)
+        .byte(0)
+        .array([...Array.from({ length: TOPIC_PARTITIONS }).keys()], (partition) =>
+          reply
+            .int16(0)
+            .int32(partition)
+            .int32(0)
+            .array([0], (node) => reply.int32(node))
+            .array([0], (node) => reply.int32(node))
+            .array([], () => {}),
+        ),
+    )
+}
+
+interface ReadPart {
+  readonly partition: number
+  /** Null if its checksum is wrong. */
+  readonly batch: { readonly key: string; readonly value: string }[] | null
+}
+
+/** Reads a record batch of version 2. */
+function readPart(request: Reader): ReadPart {
+  const partition = request.int32()
+  const batch = new Reader(request.bytes(request.int32()))
+  batch.int64()
+  const rest = new Reader(batch.bytes(batch.int32()))
+  rest.int32()
+  if (rest.byte() !== 2) throw new Error('not a record batch of version 2')
+  const checksum = rest.int32() >>> 0
+  if (crc32c(rest.rest()) !== checksum) return { partition, batch: null }
+  // Attributes, last offset, times, producer, epoch and sequence.
+  rest.bytes(2 + 4 + 8 + 8 + 8 + 2 + 4)
+  return { partition, batch: rest.array(() => readRecord(new Reader(rest.bytes(rest.varint())))) }
+}
+
+function readRecord(record: Reader): { key: string; value: string } {
+  record.byte()
+  record.varint()
+  record.varint()
+  const key = record.bytes(record.varint()).toString()
+  return { key, value: record.bytes(record.varint()).toString() }
+}
+
+class Reader {
+  readonly #buffer: Buffer
+  #at = 0
+
+  constructor(buffer: Buffer) {
+    this.#buffer = buffer
+  }
+
+  bytes(length: number): Buffer {
+    if (length > this.#buffer.length - this.#at) throw new Error('a frame ends too early')
+    this.#at += length
+    return this.#buffer.subarray(this.#at - length, this.#at)
+  }
+
+  rest(): Buffer {
+    return this.#buffer.subarray(this.#at)
+  }
+
+  byte(): number {
+    return this.bytes(1).readInt8()
+  }
+
+  int16(): number {
+    return this.bytes(2).readInt16BE()
+  }
+
+  int32(): number {
+    return this.bytes(4).readInt32BE()
+  }
+
+  int64(): bigint {
+    return this.bytes(8).readBigInt64BE()
+  }
+
+  text(): string {
+    const length = this.int16()
+    return length === -1 ? '' : this.bytes(length).toString()
+  }
+
+  /** Zigzag-encoded. */
+  varint(): number {
+    let value = 0
+    for (let shift = 0; ; shift += 7) {
+      const byte = this.bytes(1).readUInt8()
+      value += (byte & 0x7f) * 2 ** shift
+      if (byte < 0x80) return value % 2 === 0 ? value / 2 : -(value + 1) / 2
+    }
+  }
+
+  array<Item>(read: () => Item): Item[] {
+    const items: Item[] = []
+    for (let left = this.int32(); left > 0; left -= 1) items.push(read())
+    return items
+  }
+}
+
+class Writer {
+  readonly #parts: Buffer[] = []
+
+  frame(): Buffer {
+    const content = Buffer.concat(this.#parts)
+    const length = Buffer.alloc(4)
+    length.writeInt32BE(content.length)
+    return Buffer.concat([length, content])
+  }
+
+  byte(value: number): this {
+    this.#parts.push(Buffer.from([value]))
+    return this
+  }
+
+  int16(value: number): this {
+    const bytes = Buffer.alloc(2)
+    bytes.writeInt16BE(value)
+    this.#parts.push(bytes)
+    return this
+  }
+
+  int32(value: number): this {
+    const bytes = Buffer.alloc(4)
+    bytes.writeInt32BE(value)
+    this.#parts.push(bytes)
+    return this
+  }
+
+  int64(value: bigint): this {
+    const bytes = Buffer.alloc(8)
+    bytes.writeBigInt64BE(value)
+    this.#parts.push(bytes)
+    return this
+  }
+
+  text(value: string): this {
+    const bytes = Buffer.from(value)
+    this.int16(bytes.length)
+    this.#parts.push(bytes)
+    return this
+  }
+
+  array<Item>(items: readonly Item[], write: (item: Item) => void): this {
+    this.int32(items.length)
+    for (const item of items) write(item)
+    return this
+  }
+}
