@@ -121,7 +121,9 @@ function createStateFamilies(registry: Registry) {
       'tier',
     ]),
     stored: shared('parkway_stored_bytes', 'Stored bytes of all accounts, by kind.', ['kind']),
-    exportRequests: shared('parkway_export_lag_requests', 'Requests that a sink has not confirmed.', ['sink']),
+    exportRequests: shared('parkway_export_lag_requests', 'Requests that a sink has not confirmed.', [
+      'sink',
+    ]),
     exportSeconds: shared(
       'parkway_export_lag_seconds',
       'How long the first request that a sink has not confirmed has waited.',
@@ -170,9 +172,18 @@ function setDatabase(families: Families, state: DatabaseState): void {
 function setExports(families: Families, { exports }: DatabaseState): void {
   const by = (read: (sink: DatabaseState['exports'][number]) => number) =>
     new Map(exports.map((sink) => [sink.name, read(sink)]))
-  setAll(families.exportRequests, by(({ waiting }) => waiting))
-  setAll(families.exportSeconds, by(({ waitedMs }) => waitedMs / 1e3))
-  setAll(families.exportFailures, by(({ failures }) => failures))
+  setAll(
+    families.exportRequests,
+    by(({ waiting }) => waiting),
+  )
+  setAll(
+    families.exportSeconds,
+    by(({ waitedMs }) => waitedMs / 1e3),
+  )
+  setAll(
+    families.exportFailures,
+    by(({ failures }) => failures),
+  )
 }
 
 /** What is not counted any more is zero. */

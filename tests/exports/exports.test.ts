@@ -94,7 +94,9 @@ function expectAll(received: readonly Received[]): void {
 test('a webhook gets every request of the account, signed, without its prompt', async () => {
   await eventually(() => expectAll(hooked()))
   const [first] = hook.requests
-  expect(() => new Webhook(SECRET).verify(first?.text ?? '', first?.headers as Record<string, string>)).not.toThrow()
+  expect(() =>
+    new Webhook(SECRET).verify(first?.text ?? '', first?.headers as Record<string, string>),
+  ).not.toThrow()
   expect(hook.requests.map(({ text }) => text).join('')).not.toContain('secret prompt')
   expect(hooked().find(({ request_id }) => request_id === chats[0])).toMatchObject({
     object: 'exported_request',
@@ -171,14 +173,19 @@ test('a bucket gets compressed lines and Parquet files by the hour', async () =>
   await eventually(async () => {
     const { body } = await gateway.request('GET', '/v1/admin/exports')
     for (const name of ['lake', 'columns'])
-      expect(body.data.find((sink: Received) => sink.name === name)).toMatchObject({ lag_requests: 0, failures: 0 })
+      expect(body.data.find((sink: Received) => sink.name === name)).toMatchObject({
+        lag_requests: 0,
+        failures: 0,
+      })
   })
   const lines: string[] = []
   for (const [name, bytes] of await readBucket(s3.storeUrl)) {
     expect(name).toMatch(/^requests\/date=\d{4}-\d\d-\d\d\/hour=\d\d\/part-\d{19}\.jsonl\.gz$/)
     lines.push(...gunzipSync(bytes).toString().trimEnd().split('\n'))
   }
-  expectAll(ofAccount(lines.map((line) => JSON.parse(line))).toSorted((one, other) => one.number - other.number))
+  expectAll(
+    ofAccount(lines.map((line) => JSON.parse(line))).toSorted((one, other) => one.number - other.number),
+  )
   const rows: Received[] = []
   for (const [, bytes] of await readBucket(s3.storeUrl.replace('/files', '/columns')))
     rows.push(...(await readParquetRows(bytes)))

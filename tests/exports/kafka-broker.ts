@@ -87,13 +87,22 @@ export async function startKafkaBroker(): Promise<KafkaBroker> {
     if (request.int16() !== -1) throw new Error('not all replicas are asked for')
     request.int32()
     const error = { refuse: NOT_ENOUGH_REPLICAS, keep: 0, silent: 0, flood: 0 }[broker.mood]
-    reply.array(request.array(() => ({ topic: request.text(), parts: request.array(() => readPart(request)) })), (topic) => {
-      reply.text(topic.topic).array(topic.parts, ({ partition, batch }) => {
-        const isSound = batch !== null
-        if (error === 0 && batch !== null) records.push(...batch.map((record) => ({ partition, ...record })))
-        reply.int32(partition).int16(isSound ? error : CORRUPT_MESSAGE).int64(0n).int64(-1n).int64(0n)
-      })
-    })
+    reply.array(
+      request.array(() => ({ topic: request.text(), parts: request.array(() => readPart(request)) })),
+      (topic) => {
+        reply.text(topic.topic).array(topic.parts, ({ partition, batch }) => {
+          const isSound = batch !== null
+          if (error === 0 && batch !== null)
+            records.push(...batch.map((record) => ({ partition, ...record })))
+          reply
+            .int32(partition)
+            .int16(isSound ? error : CORRUPT_MESSAGE)
+            .int64(0n)
+            .int64(-1n)
+            .int64(0n)
+        })
+      },
+    )
     reply.int32(0)
     if (broker.mood === 'flood') flood(socket)
     return broker.mood === 'keep' || broker.mood === 'refuse'
@@ -133,7 +142,9 @@ function describeVersions(reply: Writer, version: number): void {
   const known = [...VERSIONS]
   if (!isKnown) {
     // An unknown version is answered in the form of the first one.
-    reply.int16(UNSUPPORTED_VERSION).array(known, ([api, spoken]) => reply.int16(api).int16(spoken).int16(spoken))
+    reply
+      .int16(UNSUPPORTED_VERSION)
+      .array(known, ([api, spoken]) => reply.int16(api).int16(spoken).int16(spoken))
     return
   }
   reply.int16(0).byte(known.length + 1)

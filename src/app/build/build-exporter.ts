@@ -16,10 +16,7 @@ interface ExporterParts {
 }
 
 /** Builds what sends requests to the sinks of the settings, for a process with a worker. Null without any. */
-export function buildExporter(
-  config: Config,
-  { modules, borrower, logger }: ExporterParts,
-): Exporter | null {
+export function buildExporter(config: Config, { modules, borrower, logger }: ExporterParts): Exporter | null {
   const sinks = Object.entries(config.exports)
   if (sinks.length === 0) return null
   const { database, outbound, metrics } = modules

@@ -79,9 +79,7 @@ interface OpenProducer {
   close(): Promise<void>
 }
 
-async function openProducer(
-  options: ProducerOptions<Buffer, Buffer, Buffer, Buffer>,
-): Promise<OpenProducer> {
+async function openProducer(options: ProducerOptions<Buffer, Buffer, Buffer, Buffer>): Promise<OpenProducer> {
   const kafka = await import('@platformatic/kafka')
   const context = {}
   const connections = new Set<Connection>()
@@ -127,7 +125,11 @@ interface Order {
   readonly batch: ExportBatch
 }
 
-async function produce(opened: OpenProducer, { topic, batch }: Order, cancellation: Cancellation): Promise<void> {
+async function produce(
+  opened: OpenProducer,
+  { topic, batch }: Order,
+  cancellation: Cancellation,
+): Promise<void> {
   cancellation.throwIfCancelled()
   opened.forgetRead()
   const { promise: cancelled, reject } = Promise.withResolvers<never>()

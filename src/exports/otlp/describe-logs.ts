@@ -44,7 +44,9 @@ function describeRecord(request: ExportedRequest): object {
     severityNumber,
     severityText,
     eventName: EVENT,
-    body: { stringValue: `${request.operation} ${request.model ?? ''} ${request.outcome}`.replace('  ', ' ') },
+    body: {
+      stringValue: `${request.operation} ${request.model ?? ''} ${request.outcome}`.replace('  ', ' '),
+    },
     attributes: toAttributes(describeAttributes(request)),
   }
 }

@@ -28,7 +28,12 @@ export function createOtlpSink({ outbound, url, headers, resource }: OtlpSinkOpt
     bytesMax: BYTES_MAX,
     collectMs: 0,
     deliver: async ({ items }, cancellation) => {
-      const text = JSON.stringify(describeLogs(items.map(({ request }) => request), resource))
+      const text = JSON.stringify(
+        describeLogs(
+          items.map(({ request }) => request),
+          resource,
+        ),
+      )
       const answer = await postConfirmed({
         outbound,
         url: address,
@@ -45,7 +50,9 @@ export function createOtlpSink({ outbound, url, headers, resource }: OtlpSinkOpt
 const Answer = Type.Object({
   partialSuccess: Type.Optional(
     Type.Object({
-      rejectedLogRecords: Type.Optional(Type.Union([Type.String({ pattern: '^[0-9]{1,9}$' }), Type.Integer()])),
+      rejectedLogRecords: Type.Optional(
+        Type.Union([Type.String({ pattern: '^[0-9]{1,9}$' }), Type.Integer()]),
+      ),
       errorMessage: Type.Optional(Type.String()),
     }),
   ),

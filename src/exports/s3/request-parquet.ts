@@ -68,7 +68,9 @@ export function writeRequestParquet(items: readonly ExportedItem[]): AsyncGenera
 
 async function* toRows(items: readonly ExportedItem[]): AsyncGenerator<readonly ArchivedRow[], void> {
   yield items.map(({ request }) =>
-    Object.fromEntries(TABLE.columns.map(({ name, type }) => [name, toValue(Reflect.get(request, name), type)])),
+    Object.fromEntries(
+      TABLE.columns.map(({ name, type }) => [name, toValue(Reflect.get(request, name), type)]),
+    ),
   )
 }
 

@@ -30,7 +30,11 @@ export function createS3Sink({ url, credentials, format, collectMs }: S3SinkOpti
     deliver: async ({ firstNumber, items }, cancellation) => {
       for (const [hourMs, ofHour] of groupByHour(items)) {
         cancellation.throwIfCancelled()
-        await write(store, `${nameOf(hourMs, firstNumber)}.${format === 'parquet' ? 'parquet' : 'jsonl.gz'}`, ofHour)
+        await write(
+          store,
+          `${nameOf(hourMs, firstNumber)}.${format === 'parquet' ? 'parquet' : 'jsonl.gz'}`,
+          ofHour,
+        )
       }
       return ALL_TAKEN
     },

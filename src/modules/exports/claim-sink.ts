@@ -87,7 +87,11 @@ export async function findStandingSinks(
   const rows = await queryable.query<{ name: string }>(
     `SELECT name FROM unnest($1::text[], $2::uuid[], $3::int[]) AS held (name, worker_id, claim)
      JOIN export_sinks USING (name, worker_id, claim)`,
-    [claims.map(({ name }) => name), claims.map(({ workerId }) => workerId), claims.map(({ number }) => number)],
+    [
+      claims.map(({ name }) => name),
+      claims.map(({ workerId }) => workerId),
+      claims.map(({ number }) => number),
+    ],
   )
   return new Set(rows.map(({ name }) => name))
 }

@@ -42,7 +42,9 @@ export async function readBatch(queryable: Queryable, order: BatchOrder): Promis
     if (limit <= 0 || bytes >= order.bytesMax) return finish(true)
     const rows = await queryable.query<QueueRow>(READ, [last, order.settled, limit])
     first ??= rows[0]?.number ?? null
-    const wanted = rows.filter(({ is_charged }) => order.wanted === 'all' || is_charged === (order.wanted === 'charged'))
+    const wanted = rows.filter(
+      ({ is_charged }) => order.wanted === 'all' || is_charged === (order.wanted === 'charged'),
+    )
     const found = await readLogged(
       queryable,
       wanted.map((row) => ({ accountId: row.account_id, id: row.id, isCharged: row.is_charged })),

@@ -125,11 +125,18 @@ export class SinkRun implements LeasedItem {
       if (waitedMs === null || waitedMs < sink.collectMs) return false
     }
     const bytesMax = Math.max(1, Math.floor(sink.bytesMax / 2 ** this.#halves))
-    const read = await readBatch(database, { position: this.#position, settled, wanted, requestsMax, bytesMax })
+    const read = await readBatch(database, {
+      position: this.#position,
+      settled,
+      wanted,
+      requestsMax,
+      bytesMax,
+    })
     if (read === null) return false
     const { refused, reason } = await this.#deliver(sink, read)
     await this.#store(read, refused)
-    if (refused > 0) this.#warn('the receiver of exports refused requests for ever', reason ?? '', { requests: refused })
+    if (refused > 0)
+      this.#warn('the receiver of exports refused requests for ever', reason ?? '', { requests: refused })
     this.#halves = Math.max(0, this.#halves - 1)
     return read.isFull
   }
@@ -168,7 +175,8 @@ export class SinkRun implements LeasedItem {
     counts.counted(claim.name, 'sent', sent)
     counts.counted(claim.name, 'refused', refused)
     counts.counted(claim.name, 'missing', missing)
-    if (missing > 0) this.#warn('requests were not exported', 'the log does not have them any more', { requests: missing })
+    if (missing > 0)
+      this.#warn('requests were not exported', 'the log does not have them any more', { requests: missing })
   }
 
   async #noteFailure(error: unknown): Promise<void> {

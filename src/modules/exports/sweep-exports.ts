@@ -18,7 +18,9 @@ const STEPS_MAX = 200
  */
 export async function sweepExports(options: SweepOptions): Promise<void> {
   const { database, keptMs } = options
-  await database.query(`DELETE FROM export_sinks WHERE seen_at < now() - $1 * interval '1 millisecond'`, [keptMs])
+  await database.query(`DELETE FROM export_sinks WHERE seen_at < now() - $1 * interval '1 millisecond'`, [
+    keptMs,
+  ])
   await deleteConfirmed(database)
   const skipped = new Map<string, number>()
   for (let step = 0; step < STEPS_MAX; step += 1) {
@@ -32,7 +34,10 @@ export async function sweepExports(options: SweepOptions): Promise<void> {
     if (Number(rows[0]?.deleted ?? 0) < ROWS_AT_ONCE) break
   }
   for (const [sink, requests] of skipped) {
-    options.logger.error({ sink, requests }, 'requests were not exported, because the sink did not take them in time')
+    options.logger.error(
+      { sink, requests },
+      'requests were not exported, because the sink did not take them in time',
+    )
     options.onSkipped?.(sink, requests)
   }
 }

@@ -23,8 +23,8 @@ export async function readLogged(
 ): Promise<(LoggedRequest | null)[]> {
   const charged = await readPart(queryable, READ_CHARGED, wanted, true)
   const failed = await readPart(queryable, READ_FAILED, wanted, false)
-  return wanted.map(({ isCharged, accountId, id }) =>
-    ((isCharged ? charged : failed).get(keyOf(accountId, id)) ?? null),
+  return wanted.map(
+    ({ isCharged, accountId, id }) => (isCharged ? charged : failed).get(keyOf(accountId, id)) ?? null,
   )
 }
 

@@ -24,7 +24,8 @@ const Sink = Type.Object({
   sent: Type.Integer({ description: 'Requests that it has confirmed.' }),
   refused: Type.Integer({ description: 'Requests that it refused for ever.' }),
   skipped: Type.Integer({
-    description: 'Requests that it did not get, because they waited too long or were not in the log any more.',
+    description:
+      'Requests that it did not get, because they waited too long or were not in the log any more.',
   }),
   failures: Type.Integer({ description: 'Attempts in a row that failed.' }),
   last_error: orNull(Type.String(), 'Why the last attempt failed that did. Null if none has failed.'),
