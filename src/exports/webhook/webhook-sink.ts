@@ -21,7 +21,8 @@ export function createWebhookSink({ outbound, name, url, secret }: WebhookSinkOp
     bytesMax: BYTES_MAX,
     collectMs: 0,
     deliver: async ({ firstNumber, items }, cancellation) => {
-      const id = `export_${name}_${firstNumber}`
+      // Receivers may leave out an id that they have had: a longer batch that begins with the same request is another one.
+      const id = `export_${name}_${firstNumber}_${items.at(-1)?.request.number ?? firstNumber}`
       const at = new Date()
       const body = `{"type":"requests.exported","timestamp":"${at.toISOString()}","data":[${items.map(({ line }) => line).join(',')}]}`
       await postConfirmed({
