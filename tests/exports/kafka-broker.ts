@@ -1,6 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { crc32c } from './crc32c.ts'
+import { FrameReader, FrameWriter } from './kafka-frames.ts'
 
 export interface ProducedRecord {
   readonly partition: number
@@ -68,12 +69,12 @@ export async function startKafkaBroker(): Promise<KafkaBroker> {
   }
 
   function answer(socket: Socket, frame: Buffer): void {
-    const request = new Reader(frame)
+    const request = new FrameReader(frame)
     const api = request.int16()
     const version = request.int16()
     const correlation = request.int32()
     request.text()
-    const reply = new Writer().int32(correlation)
+    const reply = new FrameWriter().int32(correlation)
     if (api === API_VERSIONS) describeVersions(reply, version)
     else if (version !== VERSIONS.get(api)) socket.destroy(new Error(`version ${version} of ${api}`))
     else if (api === METADATA) describeTopics(reply, request, port)
@@ -82,7 +83,7 @@ export async function startKafkaBroker(): Promise<KafkaBroker> {
   }
 
   /** Returns false if nothing is answered. */
-  function produce(socket: Socket, reply: Writer, request: Reader): boolean {
+  function produce(socket: Socket, reply: FrameWriter, request: FrameReader): boolean {
     request.text()
     if (request.int16() !== -1) throw new Error('not all replicas are asked for')
     request.int32()
@@ -137,7 +138,7 @@ function readFrames(socket: Socket, take: (frame: Buffer) => void): void {
   })
 }
 
-function describeVersions(reply: Writer, version: number): void {
+function describeVersions(reply: FrameWriter, version: number): void {
   const isKnown = version === VERSIONS.get(API_VERSIONS)
   const known = [...VERSIONS]
   if (!isKnown) {
@@ -152,7 +153,7 @@ function describeVersions(reply: Writer, version: number): void {
   reply.int32(0).byte(0)
 }
 
-function describeTopics(reply: Writer, request: Reader, port: number): void {
+function describeTopics(reply: FrameWriter, request: FrameReader, port: number): void {
   const topics = request.array(() => request.text())
   reply
     .int32(0)
@@ -183,130 +184,24 @@ interface ReadPart {
 }
 
 /** Reads a record batch of version 2. */
-function readPart(request: Reader): ReadPart {
+function readPart(request: FrameReader): ReadPart {
   const partition = request.int32()
-  const batch = new Reader(request.bytes(request.int32()))
+  const batch = new FrameReader(request.bytes(request.int32()))
   batch.int64()
-  const rest = new Reader(batch.bytes(batch.int32()))
+  const rest = new FrameReader(batch.bytes(batch.int32()))
   rest.int32()
   if (rest.byte() !== 2) throw new Error('not a record batch of version 2')
   const checksum = rest.int32() >>> 0
   if (crc32c(rest.rest()) !== checksum) return { partition, batch: null }
   // Attributes, last offset, times, producer, epoch and sequence.
   rest.bytes(2 + 4 + 8 + 8 + 8 + 2 + 4)
-  return { partition, batch: rest.array(() => readRecord(new Reader(rest.bytes(rest.varint())))) }
+  return { partition, batch: rest.array(() => readRecord(new FrameReader(rest.bytes(rest.varint())))) }
 }
 
-function readRecord(record: Reader): { key: string; value: string } {
+function readRecord(record: FrameReader): { key: string; value: string } {
   record.byte()
   record.varint()
   record.varint()
   const key = record.bytes(record.varint()).toString()
   return { key, value: record.bytes(record.varint()).toString() }
-}
-
-class Reader {
-  readonly #buffer: Buffer
-  #at = 0
-
-  constructor(buffer: Buffer) {
-    this.#buffer = buffer
-  }
-
-  bytes(length: number): Buffer {
-    if (length > this.#buffer.length - this.#at) throw new Error('a frame ends too early')
-    this.#at += length
-    return this.#buffer.subarray(this.#at - length, this.#at)
-  }
-
-  rest(): Buffer {
-    return this.#buffer.subarray(this.#at)
-  }
-
-  byte(): number {
-    return this.bytes(1).readInt8()
-  }
-
-  int16(): number {
-    return this.bytes(2).readInt16BE()
-  }
-
-  int32(): number {
-    return this.bytes(4).readInt32BE()
-  }
-
-  int64(): bigint {
-    return this.bytes(8).readBigInt64BE()
-  }
-
-  text(): string {
-    const length = this.int16()
-    return length === -1 ? '' : this.bytes(length).toString()
-  }
-
-  /** Zigzag-encoded. */
-  varint(): number {
-    let value = 0
-    for (let shift = 0; ; shift += 7) {
-      const byte = this.bytes(1).readUInt8()
-      value += (byte & 0x7f) * 2 ** shift
-      if (byte < 0x80) return value % 2 === 0 ? value / 2 : -(value + 1) / 2
-    }
-  }
-
-  array<Item>(read: () => Item): Item[] {
-    const items: Item[] = []
-    for (let left = this.int32(); left > 0; left -= 1) items.push(read())
-    return items
-  }
-}
-
-class Writer {
-  readonly #parts: Buffer[] = []
-
-  frame(): Buffer {
-    const content = Buffer.concat(this.#parts)
-    const length = Buffer.alloc(4)
-    length.writeInt32BE(content.length)
-    return Buffer.concat([length, content])
-  }
-
-  byte(value: number): this {
-    this.#parts.push(Buffer.from([value]))
-    return this
-  }
-
-  int16(value: number): this {
-    const bytes = Buffer.alloc(2)
-    bytes.writeInt16BE(value)
-    this.#parts.push(bytes)
-    return this
-  }
-
-  int32(value: number): this {
-    const bytes = Buffer.alloc(4)
-    bytes.writeInt32BE(value)
-    this.#parts.push(bytes)
-    return this
-  }
-
-  int64(value: bigint): this {
-    const bytes = Buffer.alloc(8)
-    bytes.writeBigInt64BE(value)
-    this.#parts.push(bytes)
-    return this
-  }
-
-  text(value: string): this {
-    const bytes = Buffer.from(value)
-    this.int16(bytes.length)
-    this.#parts.push(bytes)
-    return this
-  }
-
-  array<Item>(items: readonly Item[], write: (item: Item) => void): this {
-    this.int32(items.length)
-    for (const item of items) write(item)
-    return this
-  }
 }

@@ -211,6 +211,7 @@ export const GROWS_WITH: Readonly<Record<string, readonly string[]>> = {
     'saved_chats',
   ],
   'the installation, providers and models': [
+    'export_sinks',
     'file_prices',
     'gateway_sum_progress',
     'identity_provider_accounts',
