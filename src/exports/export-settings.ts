@@ -62,10 +62,6 @@ const Kafka = Type.Object(
 
 const Sink = Type.Union([S3, Otlp, Webhook, Kafka])
 
-export type S3SinkSettings = Static<typeof S3>
-export type OtlpSinkSettings = Static<typeof Otlp>
-export type WebhookSinkSettings = Static<typeof Webhook>
-export type KafkaSinkSettings = Static<typeof Kafka>
 export type SinkSettings = Static<typeof Sink>
 export type ExportSettings = Readonly<Record<string, SinkSettings>>
 

@@ -27,7 +27,7 @@ export interface RunningExporter {
 
 const LEASE_MS = 3_000
 /** Shorter than usual, so that failures are tried again soon. */
-export const QUICK = { pollMs: 20, firstPauseMs: 5, pauseMsMax: 50, deliverMsMax: 1_500 }
+const QUICK = { pollMs: 20, firstPauseMs: 5, pauseMsMax: 50, deliverMsMax: 1_500 }
 
 export async function createExportStage(): Promise<ExportStage> {
   const created = await createTestDatabase()
@@ -63,7 +63,7 @@ export async function createExportStage(): Promise<ExportStage> {
 }
 
 /** Writes requests and queues them in the same transaction. */
-export function writeQueued(
+function writeQueued(
   database: Database,
   accountIds: readonly string[],
   within: (transaction: Queryable) => Promise<void> = async () => {},

@@ -3,14 +3,14 @@ import { once } from 'node:events'
 import { crc32c } from './crc32c.ts'
 import { FrameReader, FrameWriter } from './kafka-frames.ts'
 
-export interface ProducedRecord {
+interface ProducedRecord {
   readonly partition: number
   readonly key: string
   readonly value: string
 }
 
 /** How the broker answers a batch. `silent` keeps it and never answers, `flood` answers with a frame that does not end. */
-export type BrokerMood = 'keep' | 'refuse' | 'silent' | 'flood'
+type BrokerMood = 'keep' | 'refuse' | 'silent' | 'flood'
 
 export interface KafkaBroker {
   readonly address: string

@@ -12,7 +12,7 @@ import { deleteConfirmed } from './sweep-exports.ts'
 export { reclaimSinks } from './claim-sink.ts'
 export { listSinks, type SinkState } from './list-sinks.ts'
 export { sweepExports } from './sweep-exports.ts'
-export type { ExportCounts, OpenedSink } from './sink-run.ts'
+export type { OpenedSink } from './sink-run.ts'
 
 export interface Exporter {
   start(): void
