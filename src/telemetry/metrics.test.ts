@@ -22,6 +22,7 @@ const DATABASE = {
   unpostedCommits: 0,
   refusedCommits: 0,
   debtUsd: 0,
+  exports: [{ name: 'lake', waiting: 3, waitedMs: 1_500, failures: 2 }],
   tasks: { pending: 3, processing: 1 },
   oldestPendingTaskSeconds: 20,
   deployments: new Map([['running', 2]]),

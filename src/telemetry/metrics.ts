@@ -8,6 +8,7 @@ import { registerBuildInfo } from './build-info.ts'
 import { formatOpenMetrics, OPEN_METRICS_TYPE, type MetricsSnapshot } from './open-metrics.ts'
 import { collectProcessMetrics } from './process-metrics.ts'
 import { RecentFailures } from './recent-failures.ts'
+import { createExportMetrics, type ExportMetrics } from './export-metrics.ts'
 import { createPartitionMetrics, type PartitionMetrics } from './partition-metrics.ts'
 import { createRequestLogMetrics, type RequestLogMetrics } from './request-log-metrics.ts'
 import { readFigures, type ProcessFigures } from './process-figures.ts'
@@ -41,6 +42,7 @@ export interface Metrics {
   readonly ledger: LedgerMetrics
   readonly limits: LimitMetrics
   readonly media: MediaMetrics
+  readonly exports: ExportMetrics
   readonly partitions: PartitionMetrics
   readonly recentFailures: RecentFailures
   readonly requestLog: RequestLogMetrics
@@ -133,6 +135,7 @@ export function createMetrics({
     },
     agents: createAgentMetrics(registry),
     drains: createDrainMetrics(registry),
+    exports: createExportMetrics(registry),
     media: createMediaMetrics(registry),
     recentFailures: new RecentFailures(),
     partitions: createPartitionMetrics(registry),

@@ -39,6 +39,13 @@ export interface DatabaseState {
   readonly deployments: ReadonlyMap<string, number>
   /** Machines that are bound to a deployment, by tier. */
   readonly gpus: ReadonlyMap<string, { readonly count: number; readonly usdPerHour: number }>
+  /** How far exports are, one for each sink. */
+  readonly exports: readonly {
+    readonly name: string
+    readonly waiting: number
+    readonly waitedMs: number
+    readonly failures: number
+  }[]
   readonly storedBytes: ReadonlyMap<string, number>
   readonly expiringKeys: number
   /** Null if the ledger was never checked. */
@@ -114,6 +121,15 @@ function createStateFamilies(registry: Registry) {
       'tier',
     ]),
     stored: shared('parkway_stored_bytes', 'Stored bytes of all accounts, by kind.', ['kind']),
+    exportRequests: shared('parkway_export_lag_requests', 'Requests that a sink has not confirmed.', [
+      'sink',
+    ]),
+    exportSeconds: shared(
+      'parkway_export_lag_seconds',
+      'How long the first request that a sink has not confirmed has waited.',
+      ['sink'],
+    ),
+    exportFailures: shared('parkway_export_failing', 'Attempts of a sink in a row that failed.', ['sink']),
     expiringKeys: shared(
       'parkway_keys_expiring',
       'Keys that were used in the last week and end within the next one.',
@@ -145,11 +161,29 @@ function setDatabase(families: Families, state: DatabaseState): void {
   const gpus = [...state.gpus]
   setAll(families.gpus, new Map(gpus.map(([tier, { count }]) => [tier, count])))
   setAll(families.gpuPrice, new Map(gpus.map(([tier, { usdPerHour }]) => [tier, usdPerHour])))
+  setExports(families, state)
   setAll(families.stored, state.storedBytes)
   families.expiringKeys.series().value = state.expiringKeys
   if (state.ledgerCheck === null) return
   families.differences.series().value = state.ledgerCheck.differences
   families.checked.series().value = state.ledgerCheck.checkedAtSeconds
+}
+
+function setExports(families: Families, { exports }: DatabaseState): void {
+  const by = (read: (sink: DatabaseState['exports'][number]) => number) =>
+    new Map(exports.map((sink) => [sink.name, read(sink)]))
+  setAll(
+    families.exportRequests,
+    by(({ waiting }) => waiting),
+  )
+  setAll(
+    families.exportSeconds,
+    by(({ waitedMs }) => waitedMs / 1e3),
+  )
+  setAll(
+    families.exportFailures,
+    by(({ failures }) => failures),
+  )
 }
 
 /** What is not counted any more is zero. */

@@ -235,6 +235,14 @@ export const DASHBOARDS: Readonly<Record<string, DashboardPlan>> = {
       graph('Standby is behind', 'bytes', ['max(parkway_database_replication_lag_bytes)', 'lag']),
       graph('Limits use only what is borrowed', 'short', ['max(parkway_limits_database_away)', 'away']),
       graph('Limits with a borrowed part', 'short', ['sum(parkway_limits_borrowed)', 'limits']),
+      graph('Exports: oldest request that waits', 's', [
+        'max by (sink) (parkway_export_lag_seconds)',
+        '{{sink}}',
+      ]),
+      graph('Exports: requests a second', 'reqps', [
+        'sum by (sink, outcome) (rate(parkway_export_requests_total[$__rate_interval]))',
+        '{{sink}} {{outcome}}',
+      ]),
       graph('Left out of the request log', 'short', [
         'sum by (reason) (rate(parkway_request_log_dropped_total[$__rate_interval]))',
         '{{reason}}',

@@ -152,6 +152,7 @@ export async function walkOperator(call: MakeCall): Promise<void> {
   await call('POST /v1/admin/config/apply')
   await call('GET /v1/admin/provider_health')
   await call('GET /v1/admin/doctor')
+  await call('GET /v1/admin/exports')
   await call('POST /v1/admin/providers')
   await call('GET /v1/admin/providers')
   const provider = { name: 'basement' }

@@ -50,6 +50,10 @@ export const GROWS_WITH_REQUESTS: Readonly<Record<string, GrowingTable>> = {
     withoutAccount: 'it is found by the key of what it is for',
   },
   errors_by_label: { kept: 'PARKWAY_FAILED_REQUEST_RETENTION_DAYS' },
+  export_queue: {
+    kept: 'until every export has confirmed it, PARKWAY_EXPORT_KEPT_HOURS at most; empty without exports',
+    withoutAccount: 'a queue, which is taken from its beginning',
+  },
   failed_requests: { kept: 'PARKWAY_FAILED_REQUEST_RETENTION_DAYS, in partitions by day' },
   file_reservations: {
     kept: 'while the bytes of a file come, an hour at most',
@@ -208,6 +212,7 @@ export const GROWS_WITH: Readonly<Record<string, readonly string[]>> = {
     'saved_chats',
   ],
   'the installation, providers and models': [
+    'export_sinks',
     'file_prices',
     'gateway_sum_progress',
     'identity_provider_accounts',

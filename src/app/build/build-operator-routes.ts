@@ -3,6 +3,7 @@ import { adminAccountRoutes } from '../../http/routes/operator/admin-accounts.ts
 import { adminAuditRoutes } from '../../http/routes/operator/admin-audit.ts'
 import { adminCreditRoutes } from '../../http/routes/operator/admin-credit.ts'
 import { adminDoctorRoutes } from '../../http/routes/operator/admin-doctor.ts'
+import { adminExportRoutes } from '../../http/routes/operator/admin-exports.ts'
 import { adminLimitRoutes } from '../../http/routes/operator/admin-limits.ts'
 import { adminLiveRoutes } from '../../http/routes/operator/admin-live.ts'
 import { adminOperatorRoutes } from '../../http/routes/operator/admin-operators.ts'
@@ -16,6 +17,7 @@ import { adminRequestRoutes } from '../../http/routes/operator/admin-requests.ts
 import { adminUsageRoutes } from '../../http/routes/operator/admin-usage.ts'
 import { adminUserRoutes } from '../../http/routes/operator/admin-users.ts'
 import { statusRoutes } from '../../http/status-page/status-routes.ts'
+import { listSinks } from '../../modules/exports/exports.ts'
 import type { People } from '../../modules/people/people.ts'
 import type { Route } from '../../http/route.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
@@ -68,6 +70,10 @@ export function buildOperatorRoutes({
     ...adminAuditRoutes({ audit, logger }),
     ...adminProviderHealthRoutes({ vendors: usage.vendors, clock: modules.clock }),
     ...adminLiveRoutes({ live: overview.live }),
+    ...adminExportRoutes({
+      listSinks: () => listSinks(modules.database),
+      kinds: new Map(Object.entries(config.exports).map(([name, { kind }]) => [name, kind])),
+    }),
     ...adminDoctorRoutes({ examine: createExaminer({ config, ...modules }) }),
     ...adminProviderRoutes({ providers: overview.providers, audit }),
     ...statusRoutes({

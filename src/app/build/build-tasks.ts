@@ -1,4 +1,5 @@
 import { reclaimBatches } from '../../modules/batches/batches.ts'
+import { reclaimSinks } from '../../modules/exports/exports.ts'
 import type { Catalog } from '../../modules/catalog/catalog.ts'
 import { reclaimRuns } from '../../modules/compare/compare.ts'
 import { reclaimLeases } from '../../modules/ledger/ledger.ts'
@@ -22,6 +23,7 @@ export const RECLAIMERS: readonly Reclaimer[] = [
   reclaimTasks,
   reclaimRuns,
   reclaimBatches,
+  reclaimSinks,
   reclaimLeases,
   reclaimSlots,
 ]

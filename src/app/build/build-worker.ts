@@ -15,6 +15,7 @@ import {
   sweepBudgetAlerts,
 } from '../../modules/budget-alerts/budget-alerts.ts'
 import { sweepExportCounts } from '../../modules/agent-telemetry/agent-telemetry.ts'
+import { sweepExports } from '../../modules/exports/exports.ts'
 import { sweepGrants } from '../../modules/grants/grants.ts'
 import { sweepAccessTokens } from '../../modules/keys/keys.ts'
 import { sweepResponses } from '../../modules/responses/responses.ts'
@@ -43,6 +44,7 @@ import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Worker } from '../../worker/worker.ts'
 import type { Modules } from './build-modules.ts'
 import { monthsBefore } from './months-before.ts'
+import { buildExporter } from './build-exporter.ts'
 import { buildReconciler } from './build-reconciler.ts'
 import { RECLAIMERS } from './build-tasks.ts'
 import type { Config } from '../settings/config.ts'
@@ -68,6 +70,7 @@ export async function buildWorker(
   const mailer = config.smtpUrl === null ? null : createMailer({ url: config.smtpUrl, from: config.smtpFrom })
   const settingsOf = (accountId: string) => readAlertSettings(database, accountId)
   const borrower = await createBorrower({ database, logger, leaseMs: config.leaseMs, reclaimers: RECLAIMERS })
+  const exporter = buildExporter(config, { modules, borrower, logger })
   try {
     const worker = await createWorker({
       connectionString,
@@ -86,6 +89,7 @@ export async function buildWorker(
       runners: [
         buildRunner(config, { modules, borrower, logger }),
         buildBatchRunner(config, { modules, borrower, logger }),
+        ...(exporter === null ? [] : [exporter]),
       ],
       borrower,
       concurrency: config.workerConcurrency,
@@ -141,6 +145,12 @@ export async function buildWorker(
         await sweepDirectory(database)
         await sweepGrants(database)
         await sweepExportCounts(database)
+        await sweepExports({
+          database,
+          keptMs: config.exportKeptHours * 3_600_000,
+          logger,
+          onSkipped: (sink, requests) => modules.metrics.exports.counted(sink, 'skipped', requests),
+        })
         await sweepResponses(database)
         await webhookSecrets.sealClear()
         await sweepRuns(database, daysToMs(config.compareRetentionDays))

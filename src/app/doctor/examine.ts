@@ -1,11 +1,13 @@
 import { readdir } from 'node:fs/promises'
 import { addressOf, vendorOf } from '../../providers/vendors.ts'
+import { listSinks } from '../../modules/exports/exports.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { MIGRATIONS_DIRECTORY } from '../../storage/migrate.ts'
 import { messageOf } from '../../storage/storage-error.ts'
 import { readCertificateEnd } from '../report/watch-certificates.ts'
 import type { Config } from '../settings/config.ts'
 import { checkDatabase } from './check-database.ts'
+import { checkExports } from './check-exports.ts'
 import { checkMachine, readMachine } from './check-machine.ts'
 import { checkCertificate, checkProviders, readProviders, type CalledAddress } from './check-providers.ts'
 import { checkSettings } from './check-settings.ts'
@@ -26,6 +28,7 @@ export async function examine({ config, database, whyNot, known = [] }: Examined
   const nowMs = Date.now()
   const parts = await Promise.all([
     database === null ? [databaseAway(whyNot ?? 'there is none')] : examineDatabase(database),
+    database === null ? [] : examineExports(database, Object.keys(config.exports)),
     readMachine(config.dataDir).then(checkMachine),
     readProviders(listAddresses(config)).then((states) => checkProviders(states, nowMs)),
     examineCertificate(config.publicUrl),
@@ -41,6 +44,17 @@ const NO_PROVIDER: Finding = {
   message:
     'The settings name no provider. Unless operators added some in the console, the sandbox answers dev and test keys only.',
   mend: 'Set OPENAI_API_KEY and the like (docs/providers.md), or add a provider in the console.',
+}
+
+async function examineExports(database: Queryable, names: readonly string[]): Promise<Finding[]> {
+  try {
+    const [row] = await database.query<{ is_paused: boolean }>('SELECT is_paused FROM installation')
+    const isPaused = row?.is_paused === true
+    return checkExports(await listSinks(database), { names, nowMs: Date.now(), isPaused })
+  } catch {
+    // What is wrong with the database is a finding of its own.
+    return []
+  }
 }
 
 async function examineDatabase(database: Queryable): Promise<Finding[]> {

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { listSinks } from '../../modules/exports/exports.ts'
 import type { Database } from '../../storage/database.ts'
 import type { DatabaseState } from '../../telemetry/state-metrics.ts'
 
@@ -21,7 +22,11 @@ export function createDatabaseStateReader(
     const startedMs = performance.now()
     await database.ping()
     const pingSeconds = (performance.now() - startedMs) / 1e3
-    const [[row], slow] = await Promise.all([database.query<StateRow>(STATE, [COUNTED_MAX]), readSlow()])
+    const [[row], slow, exports] = await Promise.all([
+      database.query<StateRow>(STATE, [COUNTED_MAX]),
+      readSlow(),
+      listSinks(database),
+    ])
     if (row === undefined) throw new Error('the database returned no state')
     return {
       ...slow,
@@ -35,6 +40,7 @@ export function createDatabaseStateReader(
       tasks: { pending: Number(row.pending), processing: Number(row.processing) },
       oldestPendingTaskSeconds: Number(row.oldest_seconds),
       debtUsd: Number(row.debt) / NANO,
+      exports,
       ledgerCheck:
         row.checked_seconds === null
           ? null

@@ -40,7 +40,7 @@ interface ConfigSources {
 
 const FILE_NAMES = ['parkway.config.json', 'parkway.config.yaml', 'parkway.config.yml']
 const FILE_VARIABLE = 'PARKWAY_CONFIG_FILE'
-const OBJECT_KEYS: ReadonlySet<string> = new Set(['providers', 'limits', 'task_limits'])
+const OBJECT_KEYS: ReadonlySet<string> = new Set(['providers', 'limits', 'task_limits', 'exports'])
 
 /** Reads the environment and the optional file once. Throws a `ConfigInvalid` with all invalid values. */
 export function loadConfig(sources: ConfigSources): Config {

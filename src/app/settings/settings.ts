@@ -3,6 +3,7 @@ import { parseLimitTable } from '../../modules/limits/limits.ts'
 import { ARCHIVE_SETTINGS } from './archive-settings.ts'
 import { HTTP_SETTINGS } from './http-settings.ts'
 import { isNetwork } from './is-network.ts'
+import { EXPORT_SETTINGS } from './export-settings.ts'
 import { DRAIN_SETTINGS } from './drain-settings.ts'
 import { GPU_SETTINGS } from './gpu-settings.ts'
 import { OPERATOR_SETTINGS } from './operator-settings.ts'
@@ -203,6 +204,7 @@ export const SETTINGS = {
   ...TASK_SETTINGS,
   ...REQUEST_LOG_SETTINGS,
   ...ARCHIVE_SETTINGS,
+  ...EXPORT_SETTINGS,
   ...SECRET_SETTINGS,
   ...GPU_SETTINGS,
   limits: objectSetting(

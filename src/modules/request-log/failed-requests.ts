@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Database } from '../../storage/database.ts'
+import { queueForExport } from '../../storage/export-queue/queue-for-export.ts'
 import type { LogOutcome } from './log-entry.ts'
 
 /** A request that ended without a charge. */
@@ -161,8 +162,10 @@ function toColumns(request: FailedRequest): object {
 
 // A request that is repeated under its id keeps its first failure.
 const WRITE = `
-  INSERT INTO failed_requests SELECT * FROM jsonb_populate_recordset(NULL::failed_requests, $1::jsonb)
-  ON CONFLICT DO NOTHING`
+  WITH written AS (
+    INSERT INTO failed_requests SELECT * FROM jsonb_populate_recordset(NULL::failed_requests, $1::jsonb)
+    ON CONFLICT DO NOTHING RETURNING account_id, id
+  ), ${queueForExport('written', { isCharged: false })} SELECT`
 
 // Days are dropped as partitions when all of their requests are old. These are of a table without such partitions.
 const DELETE_OLD = `

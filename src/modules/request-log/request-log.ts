@@ -38,6 +38,7 @@ export {
   type StoredBody,
 } from './bodies/stored-bodies.ts'
 export { LOG_OUTCOMES, type LogEntry } from './log-entry.ts'
+export { readLogged, type LoggedRequest } from './read-logged.ts'
 export type { LogPage, LogQuery, LogReader } from './list-entries.ts'
 export type { EndedRequests } from './follow-requests.ts'
 export type { ErrorGroup } from './errors/list-errors.ts'

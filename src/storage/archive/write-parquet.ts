@@ -11,7 +11,7 @@ const WITH_STATISTICS = new Set(['account_id', 'created_at'])
  * Yields the bytes of a Parquet file whose row groups are the batches. Only one batch is in memory. The library is loaded on first use.
  */
 export async function* writeParquet(
-  { name, schemaVersion, columns }: ArchivedTable,
+  { name, schemaVersion, columns }: Pick<ArchivedTable, 'name' | 'schemaVersion' | 'columns'>,
   batches: AsyncIterable<readonly ArchivedRow[]>,
 ): AsyncGenerator<Uint8Array, void> {
   const { ByteWriter, ParquetWriter } = await import('hyparquet-writer')

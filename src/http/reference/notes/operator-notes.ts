@@ -145,6 +145,8 @@ export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
     'Returns for each provider how its calls went, as a whole, by hour or day, and by model: calls, failures, uptime, latency, time to the first token and throughput. Every attempt counts, also one that was followed by another provider. Hours are kept for 35 days, days for 400.',
   'GET /v1/admin/doctor':
     'Looks at settings, database, clocks, providers, certificates and this machine, as `parkway doctor` does, and says how to mend what is wrong. Every provider of the settings is asked for its list of models, which costs nothing; an answer is shared for ten seconds.',
+  'GET /v1/admin/exports':
+    'Lists the sinks of `PARKWAY_EXPORTS` with how far each is: how many requests it has not confirmed and how long they wait, what it got, and why its last attempt failed. A sink that was removed from the settings is listed until its requests are forgotten.',
   'GET /status':
     'Returns a page for everybody that shows how each configured provider does and did for 30 days, if `PARKWAY_STATUS_PAGE` is on. It is read once a minute, and names no account, model or error.',
   'GET /status.json': 'Returns what the status page shows, as data.',

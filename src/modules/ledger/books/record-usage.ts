@@ -1,4 +1,5 @@
 import type { Queryable } from '../../../storage/database.ts'
+import { queueForExport } from '../../../storage/export-queue/queue-for-export.ts'
 import { COST_SUMMED } from '../journal/cost-arrays.ts'
 import { RARELY_SUMMED, SUMMED, toJournalText } from '../journal/journal-text.ts'
 import { openJournal, unfoldCharges, unfoldSums } from '../journal/journal-sql.ts'
@@ -47,15 +48,15 @@ interface RecordedCharges {
 }
 
 /**
- * CTEs of a statement: `charged` writes the requests, `grouped` adds them up for all sums, and `charge_parts` has what was charged by
+ * CTEs of a statement: `charged` writes the requests, `queued` notes them for exports, `grouped` adds them up for all sums, and `charge_parts` has what was charged by
  * account, key and model.
  */
 export function recordCharges({ charge, sums, labelled, writer }: RecordedCharges): string {
   return `charged AS (
     INSERT INTO usage_records (${COLUMNS}, created_at)
     SELECT ${COLUMNS}, to_timestamp(created_at_ms / 1000::double precision) FROM ${charge}
-    RETURNING 1
-  ), grouped AS MATERIALIZED (
+    RETURNING account_id, id
+  ), ${queueForExport('charged', { isCharged: true })}, grouped AS MATERIALIZED (
     SELECT account_id, to_timestamp(hour_ms / 1000) AS hour,
       key_id, model, provider, operation, min(environment) AS environment, sum(requests)::bigint AS requests,
       ${HOURLY_SUMS.map((column) => `coalesce(sum(${column}), 0)::bigint AS ${column}`).join(', ')}

@@ -4,7 +4,7 @@ import { COST_COLUMNS } from '../usage-costs.ts'
 import { DAY_MS, floorDay } from '../usage-range.ts'
 import { COUNT_COLUMNS } from '../usage-totals.ts'
 import { GATEWAY_COLUMNS, GATEWAY_GRAINS, type GatewayColumn } from './gateway-grains.ts'
-import { waitForWriters } from './wait-for-writers.ts'
+import { waitForWriters } from '../../../storage/wait-for-writers.ts'
 
 /** Of one call. The next one goes on. */
 const DAYS_MAX = 100
@@ -28,7 +28,7 @@ export async function sumGatewayDays(options: SumOptions): Promise<void> {
   const until = dateOf(untilMs)
   await database.query('UPDATE gateway_sum_progress SET watched_until = $1 WHERE watched_until < $1', [until])
   const [unsummed] = await database.query<{ stale: Date[] }>(UNSUMMED, [until, refreshMs])
-  if (unsummed === undefined || !(await waitForWriters(database))) return
+  if (unsummed === undefined || !(await waitForWriters(database, ['usage_rollups', 'usage_by_label']))) return
   let days = 0
   const goesOn = (): boolean => !isStopped() && days++ < DAYS_MAX
   for (const day of unsummed.stale) if (goesOn()) await sumStaleDay(database, day.getTime())

@@ -1,7 +1,7 @@
 import type { Database } from '../../../storage/database.ts'
 import { DAY_MS, floorDay, HOUR_MS } from '../usage-range.ts'
 import { sumNextDay, sumStaleDay } from './sum-day.ts'
-import { waitForWriters } from './wait-for-writers.ts'
+import { waitForWriters } from '../../../storage/wait-for-writers.ts'
 
 /** Most charges of a day are recorded within an hour of its end. Later ones make the day stale. */
 const DAY_ENDS_AFTER_MS = HOUR_MS
@@ -33,7 +33,7 @@ export async function sumUsage(options: SumOptions): Promise<void> {
     await database.query(ADD_ACCOUNTS, [new Date(untilMs - ROLLUPS_DAYS * DAY_MS), until, rollupsMin])
   await database.query(WATCH, [until])
   const accounts = await database.query<{ account_id: string; stale: Date[] }>(UNSUMMED, [until])
-  if (accounts.length === 0 || !(await waitForWriters(database))) return
+  if (accounts.length === 0 || !(await waitForWriters(database, ['usage_rollups', 'usage_by_label']))) return
   let days = 0
   const goesOn = (): boolean => !isStopped() && days++ < DAYS_MAX
   for (const { account_id: accountId, stale } of accounts) {
