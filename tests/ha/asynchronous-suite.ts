@@ -5,12 +5,12 @@ import { describe, expect, test } from 'vitest'
 import { checkDatabase } from '../../src/app/doctor/check-database.ts'
 import { readDatabase } from '../../src/app/doctor/read-database.ts'
 import { countAnswers } from './count-answers.ts'
-import { obstacles, RATE, sayWhySkipped, useStage } from './run-faults.ts'
+import { obstacles, RATE, saySkipped, useStage } from './run-faults.ts'
 
 /** How long the standbys are behind before the primary dies. */
 const BEHIND_MS = 3_000
 
-sayWhySkipped()
+saySkipped('the suite', obstacles)
 
 describe.skipIf(obstacles.length > 0)('asynchronous replication', () => {
   const used = useStage()

@@ -1,8 +1,8 @@
 import { describe } from 'vitest'
 import { FAILOVERS } from './faults.ts'
-import { countAllAtEnd, obstacles, sayWhySkipped, strikeInTurn, useStage } from './run-faults.ts'
+import { countAllAtEnd, obstacles, saySkipped, strikeInTurn, useStage } from './run-faults.ts'
 
-sayWhySkipped()
+saySkipped('the suite', obstacles)
 
 describe.skipIf(obstacles.length > 0)('failovers', () => {
   const stage = useStage()

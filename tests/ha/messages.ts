@@ -1,5 +1,3 @@
-import type { ChildProcess } from 'node:child_process'
-
 /** Costs per million tokens: $1 input, $10 output. */
 export const MODEL = 'metered'
 
@@ -43,11 +41,6 @@ export type FromClients =
   | { readonly kind: 'answer'; readonly id: number; readonly status: number; readonly body: unknown }
 
 export type FromVendor = { readonly kind: 'answered'; readonly answered: readonly Answered[] }
-
-/** Calls back with each message of a program that this suite wrote. */
-export function listen<Message>(child: ChildProcess, hear: (message: Message) => void): void {
-  child.on('message', (message) => hear(message as Message))
-}
 
 export function report(message: FromClients | FromVendor): void {
   process.send?.(message)

@@ -1,14 +1,12 @@
 import { describe } from 'vitest'
 import { findFakeClock } from './find-obstacles.ts'
 import { FULL_DISK, NAME_MOVES, WRONG_CLOCK } from './resources.ts'
-import { countAllAtEnd, obstacles, sayWhySkipped, strikeInTurn, useStage } from './run-faults.ts'
+import { countAllAtEnd, obstacles, saySkipped, strikeInTurn, useStage } from './run-faults.ts'
 
-sayWhySkipped()
+saySkipped('the suite', obstacles)
 
 const faults = [FULL_DISK, ...(findFakeClock() === null ? [] : [WRONG_CLOCK])]
-// oxlint-disable-next-line no-console -- a skipped fault must say why
-if (faults.length === 1)
-  console.warn('The clock of no server is changed: libfaketime is missing (Debian: faketime)')
+if (faults.length === 1) saySkipped('clocks', ['libfaketime is missing (Debian: faketime)'])
 
 describe.skipIf(obstacles.length > 0)('disks and clocks', () => {
   const stage = useStage()

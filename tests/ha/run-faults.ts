@@ -81,16 +81,20 @@ export function countAllAtEnd(used: ReturnType<typeof useStage>): void {
 export async function countDuring(stage: Stage, strike: () => Promise<void>) {
   const last = stage.load.ended.reduce((highest, { number }) => Math.max(highest, number), 0)
   stage.load.setRate(RATE)
-  await delay(CALM_MS)
-  await strike()
-  await stage.cluster.untilWhole()
-  await stage.untilReady()
-  await delay(CALM_MS)
-  await stage.load.pause()
+  try {
+    await delay(CALM_MS)
+    await strike()
+    await stage.cluster.untilWhole()
+    await stage.untilReady()
+    await delay(CALM_MS)
+  } finally {
+    await stage.load.pause()
+  }
   return countAnswers(stage, last + 1)
 }
 
-export function sayWhySkipped(): void {
+/** Says why something is skipped, if there is a reason. */
+export function saySkipped(what: string, reasons: readonly string[]): void {
   // oxlint-disable-next-line no-console -- a skipped suite must say why
-  if (obstacles.length > 0) console.warn(`The suite is skipped:\n- ${obstacles.join('\n- ')}`)
+  if (reasons.length > 0) console.warn(`Skipped: ${what}, because\n- ${reasons.join('\n- ')}`)
 }

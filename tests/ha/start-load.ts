@@ -1,14 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Machine } from './lay-network.ts'
-import {
-  listen,
-  type Answered,
-  type Ended,
-  type FromClients,
-  type FromVendor,
-  type Question,
-} from './messages.ts'
+import type { Answered, Ended, FromClients, FromVendor, Question } from './messages.ts'
 
 /** Clients that go on while things break, and what they and the vendor saw. */
 export interface Load {
@@ -34,7 +27,7 @@ const TOLD_MS = 500
 
 export function startVendor(machine: Machine): Map<number, Answered[]> {
   const answered = new Map<number, Answered[]>()
-  listen<FromVendor>(startProgram(machine, 'vendor-program.ts'), (message) => {
+  startProgram(machine, 'vendor-program.ts').on('message', (message: FromVendor) => {
     for (const one of message.answered) answered.set(one.number, [...(answered.get(one.number) ?? []), one])
   })
   return answered
@@ -46,13 +39,13 @@ export function startLoad(
 ): Load {
   const ended: Ended[] = []
   const questions = new Map<number, (answer: { status: number; body: Answer }) => void>()
-  let open = 0
+  const state = { open: 0 }
   let asked = 0
   const child = startProgram(machine, 'clients-program.ts')
-  listen<FromClients>(child, (message) => {
+  child.on('message', (message: FromClients) => {
     if (message.kind === 'ended') {
       for (const one of message.ended) ended.push(one)
-      open = message.open
+      state.open = message.open
     } else {
       questions.get(message.id)?.(message)
       questions.delete(message.id)
@@ -67,8 +60,8 @@ export function startLoad(
       setRate(0)
       await delay(POLL_MS)
       const deadlineMs = performance.now() + OPEN_MS_MAX
-      while (open > 0) {
-        if (performance.now() > deadlineMs) throw new Error(`${open} requests are still open`)
+      while (state.open > 0) {
+        if (performance.now() > deadlineMs) throw new Error(`${state.open} requests are still open`)
         await delay(POLL_MS)
       }
       await delay(TOLD_MS)

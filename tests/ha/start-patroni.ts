@@ -50,8 +50,11 @@ export async function startPatroni(network: Network): Promise<PatroniCluster> {
   }
   const [witness] = stores
   if (witness === undefined) throw new Error('no store')
-  const startNode: PatroniCluster['startNode'] = (node, environment) =>
-    void node.start('patroni', [configOf(node)], { user: 'postgres', ...(environment && { environment }) })
+  // Set after the user was changed: a library that is loaded before makes files that only root may open.
+  const startNode: PatroniCluster['startNode'] = (node, environment = {}) => {
+    const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
+    node.start('env', [...variables, 'patroni', configOf(node)], { user: 'postgres' })
+  }
   const readState = async () => readClusterState(await readKeys(stores))
   const cluster: PatroniCluster = {
     nodes,

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os'
 import { afterAll, describe, expect, test } from 'vitest'
 import { hasRelease, unpackRelease } from '../storage/unpack-release.ts'
 import { removeDirectory } from '../support/remove-directory.ts'
-import { countAllAtEnd, countDuring, obstacles, sayWhySkipped, useStage } from './run-faults.ts'
+import { countAllAtEnd, countDuring, obstacles, saySkipped, useStage } from './run-faults.ts'
 
 /** The release that is upgraded. */
 const COMMIT = process.env['PARKWAY_HA_RELEASE'] ?? 'HEAD'
 const reasons = hasRelease(COMMIT) ? obstacles : [...obstacles, `this clone does not have ${COMMIT}`]
 
-sayWhySkipped()
+saySkipped('the suite', reasons)
 
 describe.skipIf(reasons.length > 0)('rolling upgrades', () => {
   const directory = mkdtempSync(join(tmpdir(), 'parkway-ha-release-'))

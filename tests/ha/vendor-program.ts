@@ -1,4 +1,4 @@
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { chunk, completion, event } from '../upstreams/openai-server.ts'
 import { usageOf } from '../ledger/metered-upstream.ts'
@@ -12,7 +12,9 @@ const REPORT_MS = 200
 let answered: Answered[] = []
 let count = 0
 
-const server = createServer(async (request, response) => {
+const server = createServer((request, response) => void answer(request, response))
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const pieces: Buffer[] = []
   for await (const piece of request) pieces.push(piece)
   const { stream, messages } = JSON.parse(Buffer.concat(pieces).toString('utf8'))
@@ -37,7 +39,7 @@ const server = createServer(async (request, response) => {
   response.end(
     `${event(chunk({ finish_reason: 'stop' }))}${event(chunk({ choices: [], usage }))}data: [DONE]\n\n`,
   )
-})
+}
 server.listen(8080)
 
 setInterval(() => {
