@@ -35,7 +35,7 @@ export interface Machine {
 }
 
 /** `all` loses every packet, `arriving` only those of the others, `some` a share of them both ways. */
-export type Cut = 'all' | 'arriving' | 'some'
+type Cut = 'all' | 'arriving' | 'some'
 
 interface StartOptions {
   readonly user?: string

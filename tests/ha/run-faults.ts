@@ -6,14 +6,15 @@ import { countAnswers } from './count-answers.ts'
 import type { Fault } from './faults.ts'
 import { findObstacles } from './find-obstacles.ts'
 import { printTable, type Outcome } from './print-table.ts'
-import { startStage, type Stage, type StageOptions } from './start-stage.ts'
+import { readDefects, startStage, type Stage, type StageOptions } from './start-stage.ts'
 
 /** How often each kind of fault strikes, and how many requests a second the clients send. */
-export const ROUNDS = Number(process.env['PARKWAY_HA_ROUNDS'] ?? 10)
+const ROUNDS = Number(process.env['PARKWAY_HA_ROUNDS'] ?? 10)
 export const RATE = Number(process.env['PARKWAY_HA_RATE'] ?? 300)
 
 export const obstacles = findObstacles()
 
+const OUTAGE_MESSAGE = 'the database cannot be reached'
 /** How long clients are served before and after each fault. */
 const CALM_MS = 2_000
 
@@ -68,6 +69,9 @@ export function countAllAtEnd(used: ReturnType<typeof useStage>): void {
     const count = await countAnswers(stage)
     used.note({ name: 'in all', count })
     expect(count.defects).toEqual([])
+    // A database that is away is told, and nothing else went wrong.
+    const defects = stage.gateways.flatMap((gateway) => readDefects(stage.network, gateway))
+    expect(defects.filter((line) => !line.includes(OUTAGE_MESSAGE))).toEqual([])
     for (const { process: program, exits } of stage.gateways)
       expect({ exits, exitCode: program.exitCode, signal: program.signalCode }).toEqual({
         exits: [],

@@ -24,7 +24,7 @@ export interface PatroniCluster {
   diskOf(node: Machine): string
 }
 
-export interface ClusterState {
+interface ClusterState {
   readonly leader: string | null
   readonly standbys: readonly string[]
   readonly synchronous: string | null

@@ -26,7 +26,7 @@ export interface Stage {
   close(): Promise<void>
 }
 
-export interface Gateway {
+interface Gateway {
   readonly machine: Machine
   process: ChildProcess
   /** How it ended by itself, each time. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eventually } from '../../../../tests/support/eventually.ts'
 import { silentLogger, type Logger } from '../../../kernel/logger.ts'
 import { createLedgerStage, usageOf, type LedgerProcess, type LedgerStage } from '../testing/ledger-stage.ts'
 import { PLAIN_CHARGE } from '../testing/plain-charge.ts'
@@ -29,7 +30,10 @@ async function startWatched(): Promise<Watched> {
     ...process,
     errors,
     charge: async () => {
-      const hold = await process.ledger.hold(payer, { ...PLAIN_CHARGE, wantedNanoUsd: 1n, leastNanoUsd: 1n })
+      // Refused for a moment after a failover.
+      const hold = await eventually(() =>
+        process.ledger.hold(payer, { ...PLAIN_CHARGE, wantedNanoUsd: 1n, leastNanoUsd: 1n }),
+      )
       await hold.settle({ costNanoUsd: 1n, record: usageOf(payer), isDelivered: false })
     },
   }
@@ -66,7 +70,7 @@ test('a failover that lost nothing is not told', async () => {
   await watched.charge()
   await failOver()
   await watched.charge()
-  await watched.ledger.postCharges()
+  await eventually(() => watched.ledger.postCharges())
   await failOver()
   await watched.charge()
   expect(watched.errors.filter(({ message }) => message.includes('has lost charges'))).toEqual([])
