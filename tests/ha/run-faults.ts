@@ -39,7 +39,11 @@ export function useStage(prepare: () => StageOptions = () => ({})): {
       if (stage === undefined) throw new Error('the stage has not started')
       return stage
     },
-    note: (outcome) => void outcomes.push(outcome),
+    note: (outcome) => {
+      outcomes.push(outcome)
+      // Each by itself too, so that a run which is stopped has told what it saw.
+      printTable([outcome])
+    },
   }
 }
 
