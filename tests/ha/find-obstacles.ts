@@ -34,14 +34,6 @@ export function findPostgresDirectory(): string | null {
   return found === '' ? null : found.replace(/\/postgres$/, '')
 }
 
-/** The library that shows a program another time, or null. */
-export function findFakeClock(): string | null {
-  const found = spawnSync('sh', ['-c', 'ls /usr/lib/*/faketime/libfaketime.so.1 | head -n 1'], {
-    encoding: 'utf8',
-  }).stdout.trim()
-  return found === '' ? null : found
-}
-
 function isInstalled(program: string): boolean {
   try {
     execFileSync('sh', ['-c', `command -v ${program}`], { stdio: 'ignore' })

@@ -4,7 +4,6 @@ import { openSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 /** Machines on one switch. Each has its own network and nothing else of its own; none reaches the network of this machine. */
@@ -25,8 +24,6 @@ export interface Machine {
   run(command: string, words: readonly string[]): Promise<string>
   /** Sends a signal to all processes of the machine. */
   signalAll(signal: NodeJS.Signals): Promise<void>
-  /** Ends all processes of the machine, by force after a while. */
-  stopAll(): Promise<void>
   /** Cuts the machine off from others until it is healed. */
   cutFrom(others: readonly Machine[], cut: Cut): Promise<void>
   heal(): Promise<void>
@@ -45,8 +42,6 @@ interface StartOptions {
 
 const call = promisify(execFile)
 const RUN_MS_MAX = 60_000
-const STOP_MS_MAX = 30_000
-const POLL_MS = 100
 const FIRST_ADDRESS = 11
 const LOST_PERCENT = 40
 
@@ -137,14 +132,6 @@ function createMachine({ name, space, address, directory }: MachinePlace): Machi
     },
     signalAll: async (signal) => {
       for (const pid of await listPids(space)) send(pid, signal)
-    },
-    stopAll: async () => {
-      const deadlineMs = performance.now() + STOP_MS_MAX
-      for (const pid of await listPids(space)) send(pid, 'SIGTERM')
-      for (let left = await listPids(space); left.length > 0; left = await listPids(space)) {
-        if (performance.now() > deadlineMs) for (const pid of left) send(pid, 'SIGKILL')
-        await delay(POLL_MS)
-      }
     },
     cutFrom: async (others, cut) => {
       const list = others.map((other) => other.address).join(', ')

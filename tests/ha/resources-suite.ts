@@ -1,16 +1,12 @@
 import { describe } from 'vitest'
-import { findFakeClock } from './find-obstacles.ts'
-import { FULL_DISK, NAME_MOVES, WRONG_CLOCK } from './resources.ts'
+import { FULL_DISK, NAME_MOVES } from './resources.ts'
 import { countAllAtEnd, obstacles, saySkipped, strikeInTurn, useStage } from './run-faults.ts'
 
 saySkipped('the suite', obstacles)
 
-const faults = [FULL_DISK, ...(findFakeClock() === null ? [] : [WRONG_CLOCK])]
-if (faults.length === 1) saySkipped('clocks', ['libfaketime is missing (Debian: faketime)'])
-
-describe.skipIf(obstacles.length > 0)('disks and clocks', () => {
+describe.skipIf(obstacles.length > 0)('a full disk', () => {
   const stage = useStage()
-  strikeInTurn(stage, faults, faults.length)
+  strikeInTurn(stage, [FULL_DISK], 1)
   countAllAtEnd(stage)
 })
 

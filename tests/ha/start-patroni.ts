@@ -16,7 +16,7 @@ export interface PatroniCluster {
   /** Resolves when all three replicate again and one of them is the synchronous standby (or none has to be). */
   untilWhole(): Promise<ClusterState>
   primary(): Promise<Machine>
-  startNode(node: Machine, environment?: Readonly<Record<string, string>>): void
+  startNode(node: Machine): void
   /** Runs `patronictl` on a machine that no fault is about. */
   control(words: readonly string[]): Promise<string>
   /** Connects to a node by its socket, also while its network is cut. */
@@ -50,11 +50,8 @@ export async function startPatroni(network: Network): Promise<PatroniCluster> {
   }
   const [witness] = stores
   if (witness === undefined) throw new Error('no store')
-  // Set after the user was changed: a library that is loaded before makes files that only root may open.
-  const startNode: PatroniCluster['startNode'] = (node, environment = {}) => {
-    const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
-    node.start('env', [...variables, 'patroni', configOf(node)], { user: 'postgres' })
-  }
+  const startNode = (node: Machine): void =>
+    void node.start('patroni', [configOf(node)], { user: 'postgres' })
   const readState = async () => readClusterState(await readKeys(stores))
   const cluster: PatroniCluster = {
     nodes,
