@@ -81,7 +81,7 @@ test('a commit that no standby has yet is not taken for written', async () => {
     const query = async (sql: string, values: readonly unknown[] = []) =>
       (await client.query(sql, [...values])).rows
     let outcome: string | null = null
-    const looking = findOutcome({ query } as Parameters<typeof findOutcome>[0], commit).then((found) => {
+    const looking = findOutcome({ query }, commit).then((found) => {
       outcome = found
     })
     await eventually(async () => expect((await countWaiting()) > 1 || outcome !== null).toBe(true))
