@@ -9,6 +9,8 @@ export interface Queryable {
 export interface KeptConnection extends Queryable {
   /** Whether the connection is closed. */
   readonly isLost: boolean
+  /** When it was opened, as `performance.now()` says. */
+  readonly openedAtMs: number
   /** Runs a statement without a result. Cheaper than `query`, for frequent writes. */
   write(sql: string, values: readonly string[]): Promise<void>
   /**

@@ -7,6 +7,8 @@ export interface LedgerMetrics {
   committed(commit: { charges: number; durationMs: number }): void
   /** Called when commits start or stop failing. */
   failing(isFailing: boolean): void
+  /** Called when the database does not have charges any more that it had confirmed. */
+  lost(charges: number): void
   /** Called when an answer cost this much more than the account had. */
   uncovered(usd: number): void
 }
@@ -32,12 +34,20 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
     labelNames,
     aggregator: 'max',
   }).series()
+  const lost = createCounterFamily(registry, {
+    name: 'parkway_ledger_lost_charges_total',
+    help: 'Charges that the database had confirmed and lost, because a standby without them was promoted.',
+    labelNames,
+  }).series()
   const uncovered = createCounterFamily(registry, {
     name: 'parkway_uncovered_usd_total',
     help: 'What answers cost beyond all that their accounts had, in dollars.',
     labelNames,
   }).series()
   return {
+    lost: (count) => {
+      lost.value += count
+    },
     uncovered: (usd) => {
       uncovered.value += usd
     },

@@ -29,7 +29,7 @@ const ledger = createLedger({
   clock: systemClock,
   logger,
   commitWaitMs: 10_000,
-  observer: { committed: () => {}, failing: () => {} },
+  observer: { committed: () => {}, failing: () => {}, lost: () => {} },
 })
 const worker = await createWorker({
   connectionString,

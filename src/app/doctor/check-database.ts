@@ -187,8 +187,24 @@ function checkTables({
   return findings
 }
 
-function checkReplication({ standbyLagBytes, inactiveSlots }: DatabaseFacts): Finding[] {
+/** Values with which a commit does not wait for a standby. */
+const OWN_DISK_ONLY = new Set(['off', 'local'])
+
+function checkReplication({ standbyLagBytes, standbys, inactiveSlots, settings }: DatabaseFacts): Finding[] {
   const findings: Finding[] = []
+  const isWaitedFor =
+    (settings.get('synchronous_standby_names') ?? '') !== '' &&
+    !OWN_DISK_ONLY.has(settings.get('synchronous_commit') ?? 'on')
+  if (standbys > 0 && !isWaitedFor)
+    findings.push({
+      code: 'standby_not_synchronous',
+      level: 'warning',
+      subject: null,
+      message: `Commits do not wait for any of ${standbys} standbys: one that is promoted lacks the charges of the last answers.`,
+      mend:
+        'Set synchronous_standby_names (Patroni: synchronous_mode and synchronous_mode_strict) and synchronous_commit = on. See docs/operations.md, ' +
+        'Availability. If these are no standbys but archives or copies for reading, nothing has to be done.',
+    })
   if (standbyLagBytes > LAG_BYTES_MAX)
     findings.push({
       code: 'standby_behind',

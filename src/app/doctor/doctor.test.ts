@@ -73,6 +73,17 @@ describe('a fault of the database is found, with what to do', () => {
     ['table_bloated', { tables: [{ name: 'tasks', rows: 10, dead: 200_000 }] }],
     ['wraparound_near', { transactionAge: 1_500_000_000 }],
     ['standby_behind', { standbyLagBytes: GIBIBYTE }],
+    ['standby_not_synchronous', { standbys: 2, settings: new Map([['synchronous_standby_names', '']]) }],
+    [
+      'standby_not_synchronous',
+      {
+        standbys: 2,
+        settings: new Map([
+          ['synchronous_standby_names', 'db2'],
+          ['synchronous_commit', 'local'],
+        ]),
+      },
+    ],
     ['slot_unused', { inactiveSlots: ['old'] }],
     ['charges_behind', { unpostedCommits: 5_000 }],
     ['no_worker', { oldestTaskSeconds: 5_000, isWorked: false }],
@@ -81,6 +92,17 @@ describe('a fault of the database is found, with what to do', () => {
     expectMended(checkDatabase({ ...healthy, ...planted }, expected), code)
   })
 })
+
+test.each(['on', 'remote_apply', 'remote_write'])(
+  'standbys that commits wait for are no fault: %s',
+  (commit) => {
+    const settings = new Map([
+      ['synchronous_standby_names', 'ANY 1 (db2, db3)'],
+      ['synchronous_commit', commit],
+    ])
+    expect(checkDatabase({ ...healthy, standbys: 2, settings }, expected)).toEqual([])
+  },
+)
 
 describe('what is planted in a real database is found there', () => {
   test.each([

@@ -15,6 +15,8 @@ export interface DatabaseFacts {
   /** Transactions since the oldest one that is not frozen. */
   readonly transactionAge: number
   readonly standbyLagBytes: number
+  /** Servers and programs that read the log of this one. */
+  readonly standbys: number
   readonly inactiveSlots: readonly string[]
   readonly missingPartitions: ReadonlyMap<string, number>
   readonly unpostedCommits: number
@@ -43,7 +45,14 @@ interface TableFacts {
 
 const LISTED_MAX = 20
 const COUNTED_MAX = 10_000
-const SETTINGS = ['fsync', 'full_page_writes', 'synchronous_commit', 'autovacuum', 'max_connections']
+const SETTINGS = [
+  'fsync',
+  'full_page_writes',
+  'synchronous_commit',
+  'synchronous_standby_names',
+  'autovacuum',
+  'max_connections',
+]
 
 /** Reads the state of the database in a few cheap statements, none of which reads a large table. */
 export async function readDatabase(queryable: Queryable): Promise<DatabaseFacts> {
@@ -67,6 +76,7 @@ export async function readDatabase(queryable: Queryable): Promise<DatabaseFacts>
     ),
     transactionAge: row.transaction_age,
     standbyLagBytes: Number(row.lag_bytes ?? 0),
+    standbys: Number(row.standbys),
     inactiveSlots: slots.map(({ name }) => name),
     missingPartitions: await readMissingPartitions(queryable),
     unpostedCommits: Number(row.unposted),
@@ -85,6 +95,7 @@ interface FactsRow {
   readonly connections: bigint
   readonly transaction_age: number
   readonly lag_bytes: string | null
+  readonly standbys: bigint
   readonly unposted: bigint
   readonly refused: bigint
   readonly migrations: bigint
@@ -99,6 +110,7 @@ const FACTS = `
     (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()) AS connections,
     (SELECT age(datfrozenxid) FROM pg_database WHERE datname = current_database()) AS transaction_age,
     (SELECT max(pg_wal_lsn_diff(sent_lsn, replay_lsn))::text FROM pg_stat_replication) AS lag_bytes,
+    (SELECT count(*) FROM pg_stat_replication) AS standbys,
     (SELECT count(*) FROM (SELECT 1 FROM charge_journal LIMIT $1) AS commits) AS unposted,
     (SELECT count(*) FROM (SELECT 1 FROM charge_journal WHERE refusal IS NOT NULL LIMIT $1) AS commits) AS refused,
     (SELECT count(*) FROM migrations) AS migrations,

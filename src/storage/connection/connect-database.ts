@@ -113,6 +113,7 @@ class PooledDatabase implements Database {
       get isLost() {
         return isLost
       },
+      openedAtMs: this.#connectedAtMs.get(client) ?? performance.now(),
       query: (sql, values = []) => this.#run(client, sql, values),
       write: (text, values) => {
         const name = this.#nameStatement(text)

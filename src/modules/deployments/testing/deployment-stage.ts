@@ -90,7 +90,7 @@ export async function createDeploymentStage({
     clock,
     logger,
     commitWaitMs: 10_000,
-    observer: { committed: () => {}, failing: () => {} },
+    observer: { committed: () => {}, failing: () => {}, lost: () => {} },
   })
   const sandbox = createSandboxDriver({ machines: createSandboxMachines(database), clock })
   const launched: LaunchOrder[] = []

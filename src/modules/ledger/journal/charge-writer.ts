@@ -8,6 +8,7 @@ import type { PostingSchedule } from './posting-schedule.ts'
 import { CommitConnection } from './commit-connection.ts'
 import { databaseAway, isBadData, isOutcomeLost, isPassing, leasesLost } from './commit-failure.ts'
 import { CommitHealth, type LedgerObserver } from './commit-health.ts'
+import { reportLost } from './confirmed-commits.ts'
 import { JournalWriter } from './journal-writer.ts'
 
 interface ChargeWriterOptions {
@@ -44,7 +45,7 @@ export class ChargeWriter {
   #current: ChargeBatch | null = null
   #running: Promise<void> | null = null
   readonly #connection: CommitConnection
-  readonly #journal = new JournalWriter()
+  readonly #journal: JournalWriter
   /** Whether the last commit had several charges. If not, the next charge is sent without waiting for others. */
   #isInCompany = true
   readonly #health: CommitHealth
@@ -58,6 +59,7 @@ export class ChargeWriter {
     this.#options = options
     this.#connection = new CommitConnection(options.database)
     this.#health = new CommitHealth(options)
+    this.#journal = new JournalWriter((lost) => reportLost(lost, options))
     this.#watchMs = Math.min(WATCH_MS_MAX, options.commitWaitMs / WATCHES_PER_WAIT)
   }
 

@@ -17,6 +17,7 @@ beforeEach(() => {
     keepConnection: async () => {
       const fake = {
         isLost: false,
+        openedAtMs: 0,
         query: async () => [],
         write: async () => {},
         release: vi.fn<() => void>(),

@@ -3,6 +3,8 @@ import type { Database } from '../../../storage/database.ts'
 export interface LedgerObserver {
   committed(commit: { charges: number; durationMs: number }): void
   failing(isFailing: boolean): void
+  /** Called when the database does not have charges any more that it had confirmed. */
+  lost(charges: number): void
 }
 
 /** Requests are admitted for this long while commits fail, because a restarted database is usually back by then. */

@@ -44,8 +44,13 @@ export async function findOutcome(
   return found?.is_open ? 'ruled out' : 'closed'
 }
 
-/** Waits for a running statement with this number; a later one finds the number taken. */
-const RULE_OUT = 'INSERT INTO charge_journal (borrower_id, sequence) VALUES ($1, $2) ON CONFLICT DO NOTHING'
+/**
+ * Waits for a running statement with this number; a later one finds the number taken. Writes in any case, so that with synchronous
+ * replication it waits for the standbys: a primary that crashed and started again shows commits that no standby has.
+ */
+const RULE_OUT = `
+  INSERT INTO charge_journal (borrower_id, sequence) VALUES ($1, $2)
+  ON CONFLICT (borrower_id, sequence) DO UPDATE SET sequence = excluded.sequence`
 
 const FIND = `
   SELECT

@@ -160,7 +160,7 @@ async function createProcess(
     logger,
     commitWaitMs,
     ...(holdWaitMs === undefined ? {} : { holdWaitMs }),
-    observer: { committed: () => {}, failing: () => {} },
+    observer: { committed: () => {}, failing: () => {}, lost: () => {} },
   })
   let isClosed = false
   return {

@@ -68,7 +68,7 @@ export async function createTaskStage(
     clock,
     logger,
     commitWaitMs: 10_000,
-    observer: { committed: () => {}, failing: () => {} },
+    observer: { committed: () => {}, failing: () => {}, lost: () => {} },
   })
   const changes = createTaskChanges({ messageBus, logger })
   const tasks = createTasks({
