@@ -1,8 +1,12 @@
 import { parseArgs } from 'node:util'
 import { connectDatabase } from '../../storage/connection/connect-database.ts'
-import { findRunningPostgres } from '../../storage/embedded-postgres/find-running-postgres.ts'
+import { messageOf } from '../../storage/storage-error.ts'
+import { createLogger } from '../../telemetry/logger.ts'
 import { examine } from '../doctor/examine.ts'
 import type { Finding } from '../doctor/finding.ts'
+import { lookWithoutGateway } from '../doctor/look-without-gateway.ts'
+import { findUnmigratedStorage } from '../process/find-storage.ts'
+import type { OpenStorage } from '../process/open-storage.ts'
 import { ConfigInvalid, loadConfig, type Config } from '../settings/config.ts'
 import { CONFIG_OPTION, type Command } from './command.ts'
 
@@ -34,15 +38,22 @@ async function find(file: string | null): Promise<Finding[]> {
     if (error instanceof ConfigInvalid) return [settingsInvalid(error.message)]
     throw error
   }
-  const connectionString =
-    config.databaseUrl ?? (await findRunningPostgres({ dataDir: config.dataDir }))?.connectionString ?? null
-  if (connectionString === null)
-    return examine({ config, database: null, whyNot: `no gateway runs on ${config.dataDir}` })
-  const database = connectDatabase({ connectionString, poolSize: 2, statementTimeoutMs: STATEMENT_MS_MAX })
+  let storage: OpenStorage
   try {
-    return await examine({ config, database })
+    storage = await findUnmigratedStorage(config, createLogger({ level: 'silent' }))
+  } catch (error) {
+    return examine({ config, stored: null, whyNot: messageOf(error) })
+  }
+  const database = connectDatabase({
+    connectionString: storage.connectionString,
+    poolSize: 2,
+    statementTimeoutMs: STATEMENT_MS_MAX,
+  })
+  try {
+    return await lookWithoutGateway(config, database)
   } finally {
     await database.close()
+    await storage.close()
   }
 }
 
