@@ -37,6 +37,7 @@ it('help lists the operator commands, and each has its own', async () => {
     'serve',
     'config check',
     'doctor',
+    'upgrade check',
     'admin-key create',
     'sign-in-link',
     'backup',

@@ -5,6 +5,7 @@ import { createLogger } from '../../telemetry/logger.ts'
 import { examine } from '../doctor/examine.ts'
 import type { Finding } from '../doctor/finding.ts'
 import { lookWithoutGateway } from '../doctor/look-without-gateway.ts'
+import { findingsToLines, findingsToText } from '../doctor/print-findings.ts'
 import { findUnmigratedStorage } from '../process/find-storage.ts'
 import type { OpenStorage } from '../process/open-storage.ts'
 import { ConfigInvalid, loadConfig, type Config } from '../settings/config.ts'
@@ -25,7 +26,9 @@ export const doctor: Command = {
       options: { config: { type: 'string' }, json: { type: 'boolean' } },
     })
     const findings = await find(values.config ?? null)
-    process.stdout.write(values.json === true ? toLines(findings) : toText(findings))
+    process.stdout.write(
+      values.json === true ? findingsToLines(findings) : findingsToText(findings, 'Nothing is wrong.'),
+    )
     return findings.some(({ level }) => level !== 'info') ? 1 : 0
   },
 }
@@ -57,7 +60,7 @@ async function find(file: string | null): Promise<Finding[]> {
   }
 }
 
-function settingsInvalid(problems: string): Finding {
+export function settingsInvalid(problems: string): Finding {
   return {
     code: 'settings_invalid',
     level: 'critical',
@@ -65,18 +68,4 @@ function settingsInvalid(problems: string): Finding {
     message: problems,
     mend: 'Correct the settings; docs/configuration.md lists them. `parkway config check` reads them again.',
   }
-}
-
-function toLines(findings: readonly Finding[]): string {
-  return findings.map((finding) => `${JSON.stringify(finding)}\n`).join('')
-}
-
-function toText(findings: readonly Finding[]): string {
-  if (findings.length === 0) return 'Nothing is wrong.\n'
-  return findings
-    .map(
-      ({ level, code, subject, message, mend }) =>
-        `${level.padEnd(8)}  ${code}${subject === null ? '' : ` (${subject})`}\n          ${message}\n          → ${mend}\n`,
-    )
-    .join('\n')
 }
