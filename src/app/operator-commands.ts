@@ -60,6 +60,10 @@ export const OPERATOR_COMMANDS = lookupTable<OperatorCommand>({
     summary: 'Recompute every balance from the ledger, and fail on any difference.',
     load: async () => (await import('./commands/verify-ledger.ts')).verifyLedger,
   },
+  reconcile: {
+    summary: 'Compare what vendors billed, by day, with what our records expect, and explain the difference.',
+    load: async () => (await import('./commands/reconcile.ts')).reconcile,
+  },
   'archive list': {
     summary: 'List the months that are in archives.',
     load: async () => (await import('./commands/archive-list.ts')).archiveList,

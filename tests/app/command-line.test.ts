@@ -46,6 +46,7 @@ it('help lists the operator commands, and each has its own', async () => {
     'reseal',
     'forget-sealed',
     'ledger verify',
+    'reconcile',
     'archive list',
     'archive verify',
     'archive read',

@@ -1,6 +1,7 @@
 import { Agent, request } from 'undici'
 import { createConnector } from '../../providers/connection/create-connector.ts'
 import type { NetworkPath } from '../../providers/connection/network-path.ts'
+import type { VendorAccount, VendorBalance } from '../../providers/vendor-account/vendor-account.ts'
 import { readCertificateEnd } from '../report/watch-certificates.ts'
 import type { Finding } from './finding.ts'
 
@@ -14,6 +15,8 @@ export interface CalledAddress {
   /** Names and values in turns, which the provider wants with each request. */
   readonly headers?: readonly string[]
   readonly path?: NetworkPath | undefined
+  /** Of vendors that say what is left to spend. */
+  readonly readBalance?: VendorAccount['readBalance'] | undefined
 }
 
 export interface ProviderState {
@@ -24,11 +27,15 @@ export interface ProviderState {
   readonly statuses: readonly number[]
   /** When its certificate ends, in milliseconds since the epoch. Null without TLS, and behind a proxy. */
   readonly certificateEndsAtMs: number | null
+  /** What is left to spend with each key. Empty if the vendor does not say. */
+  readonly balances?: readonly VendorBalance[]
 }
 
 const ANSWER_MS_MAX = 5_000
 const KEYS_TRIED_MAX = 8
 const DAY_MS = 86_400_000
+/** In whole units of the currency of the vendor. */
+const BALANCE_MIN = 10
 const CERTIFICATE_DAYS_MIN = 14
 
 /** Asks each provider for its list of models, which costs nothing. */
@@ -53,12 +60,28 @@ async function readProvider(address: CalledAddress & { readonly baseUrl: string 
     const statuses = await Promise.all(tried.map((apiKey) => askForModels(address, apiKey, dispatcher)))
     // Without a key a refusal says that somebody is there.
     const isExpected = apiKeys.length === 0 && (statuses[0] === 401 || statuses[0] === 403)
-    return { name, failure: null, statuses: isExpected ? [] : statuses, certificateEndsAtMs }
+    const balances = await readBalances(address)
+    return { name, failure: null, statuses: isExpected ? [] : statuses, certificateEndsAtMs, balances }
   } catch (error) {
     return { name, failure: describe(error), statuses: [], certificateEndsAtMs }
   } finally {
     void dispatcher.destroy()
   }
+}
+
+/** Without those that cannot be read: a key need not have the right to. */
+async function readBalances({
+  baseUrl,
+  apiKeys,
+  path,
+  readBalance,
+}: CalledAddress & { readonly baseUrl: string }): Promise<VendorBalance[]> {
+  if (readBalance === undefined) return []
+  const base = baseUrl.replace(/\/+$/, '')
+  const read = apiKeys
+    .slice(0, KEYS_TRIED_MAX)
+    .map((key) => readBalance({ baseUrl: base, key, path }).catch(() => null))
+  return (await Promise.all(read)).filter((balance) => balance !== null)
 }
 
 async function askForModels(
@@ -116,8 +139,22 @@ function checkProvider(state: ProviderState, nowMs: number): Finding[] {
       message: `It answers ${failing}.`,
       mend: 'Look at the status page of the provider. Requests use other routes if a model has some.',
     })
+  for (const balance of state.balances ?? []) findings.push(...checkBalance(subject, balance))
   if (certificateEndsAtMs !== null) findings.push(...checkCertificate(subject, certificateEndsAtMs, nowMs))
   return findings
+}
+
+function checkBalance(subject: string, { amount, currency, isExhausted }: VendorBalance): Finding[] {
+  if (!isExhausted && amount >= BALANCE_MIN) return []
+  return [
+    {
+      code: 'vendor_balance_low',
+      level: isExhausted ? 'critical' : 'warning',
+      subject,
+      message: `${amount.toFixed(2)} ${currency} are left to spend there${isExhausted ? ': it refuses requests' : ''}.`,
+      mend: 'Buy credit at the vendor, or let it charge a card by itself.',
+    },
+  ]
 }
 
 /** Looks at the certificate of a provider, or of the gateway itself. */

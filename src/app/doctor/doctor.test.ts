@@ -241,6 +241,28 @@ describe('a provider that does not serve is found', () => {
   })
 
   test.each([
+    [9.5, false, 'warning'],
+    [0, true, 'critical'],
+  ])('one where %d dollars are left to spend', async (amount, isExhausted, level) => {
+    const readBalance = async () => ({ amount, currency: 'USD', isExhausted })
+    const address = { name: 'one', baseUrl, apiKeys: ['good'], readBalance }
+    const findings = checkProviders(await readProviders([address]), Date.now())
+    expect(findings).toEqual([expect.objectContaining({ code: 'vendor_balance_low', subject: 'one', level })])
+    const unread = { ...address, readBalance: () => Promise.reject(new Error('no right to')) }
+    expect(checkProviders(await readProviders([unread]), Date.now())).toEqual([])
+  })
+
+  test('one of several keys that it refuses', async () => {
+    const findings = checkProviders(
+      await readProviders([{ name: 'one', baseUrl, apiKeys: ['good', 'bad'] }]),
+      Date.now(),
+    )
+    expect(findings).toEqual([
+      expect.objectContaining({ code: 'provider_key_refused', message: 'It refuses key 2 of 2 with 401.' }),
+    ])
+  })
+
+  test.each([
     ['in a year', 365, []],
     ['in a week', 7, ['warning']],
     ['tomorrow', 1, ['critical']],

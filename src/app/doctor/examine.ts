@@ -128,6 +128,14 @@ function listAddresses({ providers }: Config): CalledAddress[] {
         vendor.wire !== undefined &&
         vendor.wire.credentialHeader === undefined &&
         (vendor.adapters ?? []).length === 0)
-    return { name, baseUrl: address, apiKeys: isPlain ? apiKeys : [], headers: headers ?? [], path }
+    const readBalance = vendor?.account?.readBalance
+    return {
+      name,
+      baseUrl: address,
+      apiKeys: isPlain ? apiKeys : [],
+      headers: headers ?? [],
+      path,
+      readBalance,
+    }
   })
 }

@@ -1,31 +1,24 @@
-import { openStoredProviders, type SecretProblem } from '../../modules/offer/offer.ts'
+import type { SecretProblem } from '../../modules/offer/offer.ts'
 import { openArchiveStore } from '../../storage/archive/archive-store.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { archivePlaceOf } from '../build/archive-place.ts'
 import { findSealer } from '../build/build-sealer.ts'
-import { buildCertificateAuthorities, buildSecretReferences } from '../build/build-secret-references.ts'
+import { openAllProviders } from '../build/open-all-providers.ts'
 import type { Config } from '../settings/config.ts'
 import { examine } from './examine.ts'
 import type { Finding } from './finding.ts'
-
-/** Opens nothing that a gateway without a key could not open. */
-const NO_KEY = { openBytes: () => null }
 
 /** Looks at everything with what a gateway that starts now would find, also at the providers that operators added. */
 export async function lookWithoutGateway(config: Config, database: Queryable): Promise<Finding[]> {
   const sealer = findSealer(config)
   // The examination says why the database cannot be read.
-  const offered = await openStoredProviders(database, {
-    sealer: sealer ?? NO_KEY,
-    references: buildSecretReferences(config),
-    authorities: buildCertificateAuthorities(config),
-  }).catch(() => ({ settings: new Map<string, never>(), problems: [] }))
+  const opened = await openAllProviders(config, database, sealer).catch(() => null)
   const store = openArchiveStore(archivePlaceOf(config))
   try {
     return await examine({
-      config: { ...config, providers: new Map([...offered.settings, ...config.providers]) },
+      config: { ...config, providers: opened?.providers ?? config.providers },
       stored: { database, sealer, store },
-      known: describeUnreadable(offered.problems),
+      known: describeUnreadable(opened?.problems ?? []),
     })
   } finally {
     await store.close()
