@@ -26,8 +26,8 @@ const UNUSED = [
 
 /** What only development reads: removed if its packages are not installed. */
 const UNUSED_BY_PROGRAM = [
-  // For programs that import no modules.
-  'gpt-tokenizer/cjs',
+  // Its vocabularies are loaded with `require`.
+  'gpt-tokenizer/esm',
   // For browsers.
   'fontkit/dist/browser.cjs',
   'fontkit/dist/browser-module.mjs',

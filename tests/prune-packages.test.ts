@@ -45,7 +45,7 @@ const PROGRAM = [
   '@b/c/index.mjs',
   '@b/c/node_modules/d/index.cjs',
   '@b/tests/index.js',
-  'gpt-tokenizer/esm/main.js',
+  'gpt-tokenizer/cjs/main.js',
 ]
 const DEVELOPMENT = [
   'a/index.d.ts',
@@ -54,7 +54,7 @@ const DEVELOPMENT = [
   '@b/c/src/index.ts',
   '@b/c/node_modules/d/test/run.js',
   '@b/tests/index.d.mts',
-  'gpt-tokenizer/cjs/main.js',
+  'gpt-tokenizer/esm/main.js',
 ]
 
 test.each([
