@@ -26,7 +26,7 @@ export async function readOpenAiCosts(question: CostQuestion): Promise<BilledDay
     for (const name of ['project_id', 'line_item']) query.append('group_by', name)
     if (page !== null) query.set('page', page)
     const headers = { authorization: `Bearer ${key}` }
-    const answer = await askAccount(question, `${baseUrl}/organization/costs?${query}`, headers)
+    const answer = await askAccount(question, `${baseUrl}/organization/costs?${query.toString()}`, headers)
     if (!isRecord(answer) || !Array.isArray(answer['data'])) throw new Error('it answers no list of costs')
     billed.push(...answer['data'].map(readBucket))
     if (answer['has_more'] !== true) return billed
