@@ -28,7 +28,11 @@ export async function readAnthropicCosts(question: CostQuestion): Promise<Billed
     for (const name of ['workspace_id', 'description']) query.append('group_by[]', name)
     if (page !== null) query.set('page', page)
     const headers = { 'x-api-key': key, 'anthropic-version': '2023-06-01' }
-    const answer = await askAccount(question, `${baseUrl}/organizations/cost_report?${query.toString()}`, headers)
+    const answer = await askAccount(
+      question,
+      `${baseUrl}/organizations/cost_report?${query.toString()}`,
+      headers,
+    )
     if (!isRecord(answer) || !Array.isArray(answer['data'])) throw new Error('it answers no list of costs')
     billed.push(...answer['data'].map(readBucket))
     if (answer['has_more'] !== true) return billed
