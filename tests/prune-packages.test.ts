@@ -24,6 +24,7 @@ test('an install removes headers, maps and fonts that nothing reads and keeps th
   const packages = join(checkout, 'node_modules')
   const prune = () => execFileSync(process.execPath, [join(checkout, 'packaging/prune-packages.cjs')])
   try {
+    mkdirSync(join(packages, 'typescript'), { recursive: true })
     cpSync(join(ROOT, 'packaging'), join(checkout, 'packaging'), { recursive: true })
     expect(String(prune())).toBe('')
     for (const name of NAMES) {
@@ -32,6 +33,45 @@ test('an install removes headers, maps and fonts that nothing reads and keeps th
     }
     for (let installs = 0; installs < 2; installs += 1) expect(String(prune())).toBe('')
     expect(NAMES.filter((name) => existsSync(join(packages, name)))).toEqual(KEPT)
+  } finally {
+    rmSync(checkout, { recursive: true })
+  }
+})
+
+const PROGRAM = [
+  'a/index.js',
+  'a/LICENSE.md',
+  'a/lib/docs/page.js',
+  '@b/c/index.mjs',
+  '@b/c/node_modules/d/index.cjs',
+  '@b/tests/index.js',
+  'gpt-tokenizer/cjs/main.js',
+]
+const DEVELOPMENT = [
+  'a/index.d.ts',
+  'a/README.md',
+  'a/docs/page.js',
+  '@b/c/src/index.ts',
+  '@b/c/node_modules/d/test/run.js',
+  '@b/tests/index.d.mts',
+  'gpt-tokenizer/esm/main.js',
+]
+
+test.each([
+  ['without development packages loses types, documents and tests of packages', false, PROGRAM],
+  ['with development packages keeps them', true, [...PROGRAM, ...DEVELOPMENT]],
+])('an install %s', (_what, isForDevelopment, kept) => {
+  const checkout = mkdtempSync(join(tmpdir(), 'parkway-checkout-'))
+  const packages = join(checkout, 'node_modules')
+  try {
+    cpSync(join(ROOT, 'packaging'), join(checkout, 'packaging'), { recursive: true })
+    const names = [...PROGRAM, ...DEVELOPMENT]
+    for (const name of [...names, ...(isForDevelopment ? ['typescript/package.json'] : [])]) {
+      mkdirSync(join(packages, name, '..'), { recursive: true })
+      writeFileSync(join(packages, name), '')
+    }
+    expect(String(execFileSync(process.execPath, [join(checkout, 'packaging/prune-packages.cjs')]))).toBe('')
+    expect(names.filter((name) => existsSync(join(packages, name))).toSorted()).toEqual(kept.toSorted())
   } finally {
     rmSync(checkout, { recursive: true })
   }

@@ -23,6 +23,11 @@ export const OPERATOR_COMMANDS = lookupTable<OperatorCommand>({
       'Find what is wrong with settings, database, providers and this machine, and say how to mend it.',
     load: async () => (await import('./commands/doctor.ts')).doctor,
   },
+  'upgrade check': {
+    summary:
+      'Say what an upgrade to this release will do to the database and its settings, before it is done.',
+    load: async () => (await import('./commands/check-upgrade.ts')).checkUpgrade,
+  },
   'admin-key create': {
     summary: 'Make a key in the database and print it once. Use it if the first key is lost.',
     load: async () => (await import('./commands/create-key.ts')).createKey,
@@ -54,6 +59,10 @@ export const OPERATOR_COMMANDS = lookupTable<OperatorCommand>({
   'ledger verify': {
     summary: 'Recompute every balance from the ledger, and fail on any difference.',
     load: async () => (await import('./commands/verify-ledger.ts')).verifyLedger,
+  },
+  reconcile: {
+    summary: 'Compare what vendors billed, by day, with what our records expect, and explain the difference.',
+    load: async () => (await import('./commands/reconcile.ts')).reconcile,
   },
   'archive list': {
     summary: 'List the months that are in archives.',

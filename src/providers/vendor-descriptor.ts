@@ -5,6 +5,7 @@ import type { OpenAiCompatibleUpstream } from './openai-compatible/upstream.ts'
 import type { ModelPage } from './model-page.ts'
 import type { Provider } from './provider.ts'
 import type { SignInKind } from './sign-in/sign-in.ts'
+import type { VendorAccount } from './vendor-account/vendor-account.ts'
 
 /** Everything that the gateway knows about a vendor or a type of self-hosted server. */
 export interface VendorDescriptor {
@@ -31,6 +32,8 @@ export interface VendorDescriptor {
   readonly wire?: Omit<OpenAiCompatibleUpstream, 'id'>
   /** Its batch API, if it has one that can be followed over restarts. */
   readonly batches?: VendorBatches
+  /** How what it bills, and what is left to spend, are read. */
+  readonly account?: VendorAccount
   /** How the vendor lists the models of a key, if not in OpenAI's wire at its own address. */
   readonly modelList?: ModelListWire
   /** The same for vendors with a `signIn`: the first pages of its lists, for an address that the operator configured. */

@@ -1,5 +1,5 @@
 import type { Keyring } from '../kernel/seal-text.ts'
-import type { Database } from './database.ts'
+import type { Database, Queryable } from './database.ts'
 
 /** A column whose bytes are sealed with the gateway's key. */
 export interface SealedColumn {
@@ -51,6 +51,18 @@ export async function resealColumn(
     rows = rows.length < BATCH_ROWS ? [] : await database.query<SealedRow>(readNext, rows.at(-1)?.key)
   }
   return { resealed, unreadable }
+}
+
+/** Counts secrets that no key opens, among the first rows of a column. Changes nothing. */
+export async function countUnreadable(
+  queryable: Queryable,
+  keyring: Pick<Keyring, 'openBytes'>,
+  sealedColumn: SealedColumn,
+): Promise<number> {
+  const rows = await queryable.query<SealedRow>(statementsFor(sealedColumn).readFirst)
+  return rows.filter(
+    ({ bound, sealed }) => keyring.openBytes(sealed, sealedColumn.placeOf(...bound)) === null,
+  ).length
 }
 
 function statementsFor({ table, column, key, boundTo }: SealedColumn) {

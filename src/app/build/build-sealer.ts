@@ -16,17 +16,29 @@ type SealingConfig = Pick<Config, 'sealingKey' | 'otherSealingKey' | 'dataDir'>
  * of them. Throws if neither it nor one of the other keys has sealed the secrets of the database.
  */
 export async function buildSealer(config: SealingConfig, database: Database): Promise<Keyring> {
-  const { sealingKey, otherSealingKey, dataDir } = config
+  const { sealingKey, dataDir } = config
   const file = join(dataDir, FILE)
   // A new key would only hide that the old one is missing.
   if (sealingKey === null && !existsSync(file) && (await readSealingFingerprint(database)) !== null)
     throw missingSealingKey(file)
-  // Whoever sets a key for the first time has sealed with the file until then.
-  const fileKey = sealingKey !== null && existsSync(file) ? readFileSync(file) : null
-  const others = [otherSealingKey, fileKey].filter((key) => key !== null)
-  const sealer = createKeyring(sealingKey ?? readKeyFile(dataDir), others)
+  const sealer = createKeyring(sealingKey ?? readKeyFile(dataDir), listOtherKeys(config))
   await requireSealingKey(database, sealer)
   return sealer
+}
+
+/** Returns the sealer that a gateway would have, without creating a key. Null if there is none. */
+export function findSealer(config: SealingConfig): Keyring | null {
+  const { sealingKey, dataDir } = config
+  const file = join(dataDir, FILE)
+  const key = sealingKey ?? (existsSync(file) ? readFileSync(file) : null)
+  return key === null ? null : createKeyring(key, listOtherKeys(config))
+}
+
+/** Whoever sets a key for the first time has sealed with the file until then. */
+function listOtherKeys({ sealingKey, otherSealingKey, dataDir }: SealingConfig): (string | Uint8Array)[] {
+  const file = join(dataDir, FILE)
+  const fileKey = sealingKey !== null && existsSync(file) ? readFileSync(file) : null
+  return [otherSealingKey, fileKey].filter((key) => key !== null)
 }
 
 function readKeyFile(directory: string): Buffer {

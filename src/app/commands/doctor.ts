@@ -1,8 +1,13 @@
 import { parseArgs } from 'node:util'
 import { connectDatabase } from '../../storage/connection/connect-database.ts'
-import { findRunningPostgres } from '../../storage/embedded-postgres/find-running-postgres.ts'
+import { messageOf } from '../../storage/storage-error.ts'
+import { createLogger } from '../../telemetry/logger.ts'
 import { examine } from '../doctor/examine.ts'
 import type { Finding } from '../doctor/finding.ts'
+import { lookWithoutGateway } from '../doctor/look-without-gateway.ts'
+import { findingsToLines, findingsToText } from '../doctor/print-findings.ts'
+import { findUnmigratedStorage } from '../process/find-storage.ts'
+import type { OpenStorage } from '../process/open-storage.ts'
 import { ConfigInvalid, loadConfig, type Config } from '../settings/config.ts'
 import { CONFIG_OPTION, type Command } from './command.ts'
 
@@ -21,7 +26,9 @@ export const doctor: Command = {
       options: { config: { type: 'string' }, json: { type: 'boolean' } },
     })
     const findings = await find(values.config ?? null)
-    process.stdout.write(values.json === true ? toLines(findings) : toText(findings))
+    process.stdout.write(
+      values.json === true ? findingsToLines(findings) : findingsToText(findings, 'Nothing is wrong.'),
+    )
     return findings.some(({ level }) => level !== 'info') ? 1 : 0
   },
 }
@@ -34,19 +41,26 @@ async function find(file: string | null): Promise<Finding[]> {
     if (error instanceof ConfigInvalid) return [settingsInvalid(error.message)]
     throw error
   }
-  const connectionString =
-    config.databaseUrl ?? (await findRunningPostgres({ dataDir: config.dataDir }))?.connectionString ?? null
-  if (connectionString === null)
-    return examine({ config, database: null, whyNot: `no gateway runs on ${config.dataDir}` })
-  const database = connectDatabase({ connectionString, poolSize: 2, statementTimeoutMs: STATEMENT_MS_MAX })
+  let storage: OpenStorage
   try {
-    return await examine({ config, database })
+    storage = await findUnmigratedStorage(config, createLogger({ level: 'silent' }))
+  } catch (error) {
+    return examine({ config, stored: null, whyNot: messageOf(error) })
+  }
+  const database = connectDatabase({
+    connectionString: storage.connectionString,
+    poolSize: 2,
+    statementTimeoutMs: STATEMENT_MS_MAX,
+  })
+  try {
+    return await lookWithoutGateway(config, database)
   } finally {
     await database.close()
+    await storage.close()
   }
 }
 
-function settingsInvalid(problems: string): Finding {
+export function settingsInvalid(problems: string): Finding {
   return {
     code: 'settings_invalid',
     level: 'critical',
@@ -54,18 +68,4 @@ function settingsInvalid(problems: string): Finding {
     message: problems,
     mend: 'Correct the settings; docs/configuration.md lists them. `parkway config check` reads them again.',
   }
-}
-
-function toLines(findings: readonly Finding[]): string {
-  return findings.map((finding) => `${JSON.stringify(finding)}\n`).join('')
-}
-
-function toText(findings: readonly Finding[]): string {
-  if (findings.length === 0) return 'Nothing is wrong.\n'
-  return findings
-    .map(
-      ({ level, code, subject, message, mend }) =>
-        `${level.padEnd(8)}  ${code}${subject === null ? '' : ` (${subject})`}\n          ${message}\n          → ${mend}\n`,
-    )
-    .join('\n')
 }

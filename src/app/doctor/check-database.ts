@@ -47,20 +47,7 @@ function checkServer(
       message: `The server is PostgreSQL ${Math.floor(version / 10_000)}.`,
       mend: 'Upgrade it to 14 or newer.',
     })
-  if (migrations < expected.migrations)
-    add({
-      code: 'schema_behind',
-      level: 'info',
-      message: `The schema has ${migrations} of ${expected.migrations} migrations.`,
-      mend: 'The next start of this release makes the others. Take a backup before.',
-    })
-  if (migrations > expected.migrations)
-    add({
-      code: 'schema_ahead',
-      level: 'critical',
-      message: `The schema has ${migrations} migrations, of a newer release; this one knows ${expected.migrations} and does not start.`,
-      mend: 'Use the newer release, or restore the backup from before its upgrade.',
-    })
+  findings.push(...checkSchema(migrations, expected.migrations))
   for (const subject of ['fsync', 'full_page_writes'])
     if (settings.get(subject) === 'off')
       add({
@@ -103,6 +90,31 @@ function checkServer(
       mend: 'Synchronise both with NTP. The gateway uses the clock of the database; tokens of others and certificates do not.',
     })
   return findings
+}
+
+/** Compares how many migrations the schema has with those that this release knows. */
+export function checkSchema(migrations: number, known: number): Finding[] {
+  if (migrations < known)
+    return [
+      {
+        code: 'schema_behind',
+        level: 'info',
+        subject: null,
+        message: `The schema has ${migrations} of ${known} migrations.`,
+        mend: 'The next start of this release makes the others: `parkway upgrade check` says what they do. Take a backup before.',
+      },
+    ]
+  if (migrations > known)
+    return [
+      {
+        code: 'schema_ahead',
+        level: 'critical',
+        subject: null,
+        message: `The schema has ${migrations} migrations, of a newer release; this one knows ${known} and does not start.`,
+        mend: 'Use the newer release, or restore the backup from before its upgrade.',
+      },
+    ]
+  return []
 }
 
 function checkSessions({ sessions }: DatabaseFacts): Finding[] {

@@ -3,12 +3,14 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createKeyring } from '../../kernel/seal-text.ts'
 import { connectDatabase } from '../../storage/connection/connect-database.ts'
 import { createTestDatabase, type TestDatabase } from '../../storage/testing/test-database.ts'
 import { loadConfig } from '../settings/config.ts'
 import { checkDatabase } from './check-database.ts'
 import { checkMachine, readMachine } from './check-machine.ts'
 import { checkCertificate, checkProviders, readProviders } from './check-providers.ts'
+import { checkSealing } from './check-sealing.ts'
 import { checkSettings } from './check-settings.ts'
 import { createExaminer } from './share-examination.ts'
 import { examine } from './examine.ts'
@@ -142,6 +144,29 @@ describe('what is planted in a real database is found there', () => {
     }
   })
 
+  test.each([
+    ['sealing_key_lost', null],
+    ['sealing_key_wrong', createKeyring('another key')],
+  ])('%s', async (code, sealer) => {
+    expect(await checkSealing(database, sealer)).toEqual([])
+    await database.query(`UPDATE installation SET sealing_fingerprint = 'of the key'`)
+    expectMended(await checkSealing(database, sealer), code)
+    await database.query('UPDATE installation SET sealing_fingerprint = NULL')
+  })
+
+  test('a schema of another release, where tables are missing', async () => {
+    const query = (sql: string) =>
+      sql.includes('FROM migrations') && !sql.includes('charge_journal')
+        ? Promise.resolve([{ count: 3 }])
+        : Promise.reject(new Error('relation "charge_journal" does not exist'))
+    const findings = await examine({
+      config: loadConfig({ environment: {}, file: null }),
+      stored: { database: { query: query as never }, sealer: null, store: {} as never },
+    })
+    expectMended(findings, 'schema_behind')
+    expect(codes(findings)).not.toContain('database_away')
+  })
+
   test('partitions_missing, of a table that is in partitions', () => {
     const missingPartitions = new Map([['usage_records', 2]])
     const found = checkDatabase({ ...healthy, missingPartitions }, expected)
@@ -153,7 +178,11 @@ describe('what is planted in a real database is found there', () => {
   test('a database that is away, and it is the first thing that is told', async () => {
     const findings = await examine({
       config: loadConfig({ environment: {}, file: null }),
-      database: { query: () => Promise.reject(new Error('connection refused')) },
+      stored: {
+        database: { query: () => Promise.reject(new Error('connection refused')) },
+        sealer: null,
+        store: {} as never,
+      },
     })
     expect(findings[0]).toMatchObject({ code: 'database_away', level: 'critical' })
     expect(findings[0]?.message).toContain('connection refused')
@@ -215,9 +244,9 @@ describe('a provider that does not serve is found', () => {
   afterAll(() => server.close())
 
   test.each([
-    ['provider_key_refused', () => ({ name: 'one', baseUrl, apiKey: 'bad' })],
-    ['provider_failing', () => ({ name: 'one', baseUrl: `${baseUrl}/broken`, apiKey: 'good' })],
-    ['provider_unreachable', () => ({ name: 'one', baseUrl: 'http://127.0.0.1:1', apiKey: 'good' })],
+    ['provider_key_refused', () => ({ name: 'one', baseUrl, apiKeys: ['bad'] })],
+    ['provider_failing', () => ({ name: 'one', baseUrl: `${baseUrl}/broken`, apiKeys: ['good'] })],
+    ['provider_unreachable', () => ({ name: 'one', baseUrl: 'http://127.0.0.1:1', apiKeys: ['good'] })],
   ])('%s', async (code, address) => {
     const findings = checkProviders(await readProviders([address()]), Date.now())
     expectMended(findings, code)
@@ -226,11 +255,33 @@ describe('a provider that does not serve is found', () => {
 
   test('one that answers has none, nor one whose key cannot be tried', async () => {
     const answering = [
-      { name: 'one', baseUrl, apiKey: 'good' },
-      { name: 'other', baseUrl, apiKey: null },
-      { name: 'unknown', baseUrl: null, apiKey: 'key' },
+      { name: 'one', baseUrl, apiKeys: ['good'] },
+      { name: 'other', baseUrl, apiKeys: [] },
+      { name: 'unknown', baseUrl: null, apiKeys: ['key'] },
     ]
     expect(checkProviders(await readProviders(answering), Date.now())).toEqual([])
+  })
+
+  test.each([
+    [9.5, false, 'warning'],
+    [0, true, 'critical'],
+  ])('one where %d dollars are left to spend', async (amount, isExhausted, level) => {
+    const readBalance = async () => ({ amount, currency: 'USD', isExhausted })
+    const address = { name: 'one', baseUrl, apiKeys: ['good'], readBalance }
+    const findings = checkProviders(await readProviders([address]), Date.now())
+    expect(findings).toEqual([expect.objectContaining({ code: 'vendor_balance_low', subject: 'one', level })])
+    const unread = { ...address, readBalance: () => Promise.reject(new Error('no right to')) }
+    expect(checkProviders(await readProviders([unread]), Date.now())).toEqual([])
+  })
+
+  test('one of several keys that it refuses', async () => {
+    const findings = checkProviders(
+      await readProviders([{ name: 'one', baseUrl, apiKeys: ['good', 'bad'] }]),
+      Date.now(),
+    )
+    expect(findings).toEqual([
+      expect.objectContaining({ code: 'provider_key_refused', message: 'It refuses key 2 of 2 with 401.' }),
+    ])
   })
 
   test.each([

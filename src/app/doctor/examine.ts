@@ -1,34 +1,48 @@
 import { readdir } from 'node:fs/promises'
 import { addressOf, vendorOf } from '../../providers/vendors.ts'
+import type { Keyring } from '../../kernel/seal-text.ts'
 import { listSinks } from '../../modules/exports/exports.ts'
 import type { Queryable } from '../../storage/database.ts'
+import type { MediaStore } from '../../storage/media-store/media-store.ts'
 import { MIGRATIONS_DIRECTORY } from '../../storage/migrate.ts'
 import { messageOf } from '../../storage/storage-error.ts'
 import { readCertificateEnd } from '../report/watch-certificates.ts'
 import type { Config } from '../settings/config.ts'
-import { checkDatabase } from './check-database.ts'
+import { checkArchives } from './check-archives.ts'
+import { checkDatabase, checkSchema } from './check-database.ts'
 import { checkExports } from './check-exports.ts'
 import { checkMachine, readMachine } from './check-machine.ts'
 import { checkCertificate, checkProviders, readProviders, type CalledAddress } from './check-providers.ts'
+import { checkSealing } from './check-sealing.ts'
 import { checkSettings } from './check-settings.ts'
 import { sortFindings, type Finding } from './finding.ts'
 import { readDatabase } from './read-database.ts'
 
+/** The database, with what is needed to read what it refers to. */
+interface Stored {
+  readonly database: Queryable
+  /** What opens secrets. Null if there is no key. */
+  readonly sealer: Keyring | null
+  /** Where archives are. */
+  readonly store: MediaStore
+}
+
 interface Examined {
   readonly config: Config
   /** Null if no database could be found; `whyNot` says why. */
-  readonly database: Queryable | null
+  readonly stored: Stored | null
   readonly whyNot?: string
-  /** What a running gateway knows beside that. */
+  /** What is known beside that. */
   readonly known?: readonly Finding[]
 }
 
 /** Looks at everything at once. Whatever cannot be looked at is a finding itself. */
-export async function examine({ config, database, whyNot, known = [] }: Examined): Promise<Finding[]> {
+export async function examine(examined: Examined): Promise<Finding[]> {
+  const { config, known = [] } = examined
   const nowMs = Date.now()
   const parts = await Promise.all([
-    database === null ? [databaseAway(whyNot ?? 'there is none')] : examineDatabase(database),
-    database === null ? [] : examineExports(database, Object.keys(config.exports)),
+    examineDatabase(examined),
+    examineExports(examined),
     readMachine(config.dataDir).then(checkMachine),
     readProviders(listAddresses(config)).then((states) => checkProviders(states, nowMs)),
     examineCertificate(config.publicUrl),
@@ -41,12 +55,14 @@ const NO_PROVIDER: Finding = {
   code: 'no_provider',
   level: 'info',
   subject: null,
-  message:
-    'The settings name no provider. Unless operators added some in the console, the sandbox answers dev and test keys only.',
+  message: 'There is no provider, so that the sandbox answers dev and test keys only.',
   mend: 'Set OPENAI_API_KEY and the like (docs/providers.md), or add a provider in the console.',
 }
 
-async function examineExports(database: Queryable, names: readonly string[]): Promise<Finding[]> {
+async function examineExports({ stored, config }: Examined): Promise<Finding[]> {
+  if (stored === null) return []
+  const { database } = stored
+  const names = Object.keys(config.exports)
   try {
     const [row] = await database.query<{ is_paused: boolean }>('SELECT is_paused FROM installation')
     const isPaused = row?.is_paused === true
@@ -57,13 +73,32 @@ async function examineExports(database: Queryable, names: readonly string[]): Pr
   }
 }
 
-async function examineDatabase(database: Queryable): Promise<Finding[]> {
+async function examineDatabase({ stored, whyNot }: Examined): Promise<Finding[]> {
+  if (stored === null) return [databaseAway(whyNot ?? 'there is none')]
+  const { database, sealer, store } = stored
+  const expected = { migrations: await countMigrations(), nowMs: Date.now() }
   try {
-    const facts = await readDatabase(database)
-    return checkDatabase(facts, { migrations: await countMigrations(), nowMs: Date.now() })
+    const facts = checkDatabase(await readDatabase(database), expected)
+    return [
+      ...facts,
+      ...(await checkSealing(database, sealer)),
+      ...(await checkArchives({ database, store })),
+    ]
   } catch (error) {
+    const migrations = await countApplied(database)
+    // A schema of another release may lack what was asked for.
+    if (migrations !== null && migrations !== expected.migrations)
+      return checkSchema(migrations, expected.migrations)
     return [databaseAway(messageOf(error))]
   }
+}
+
+/** Returns null if that cannot be read either. */
+async function countApplied(database: Queryable): Promise<number | null> {
+  const rows = await database
+    .query<{ count: number }>('SELECT count(*)::int AS count FROM migrations')
+    .catch(() => [])
+  return rows[0]?.count ?? null
 }
 
 function databaseAway(reason: string): Finding {
@@ -98,10 +133,9 @@ async function examineCertificate(publicUrl: string | null): Promise<Finding[]> 
   )
 }
 
-/** The addresses of the providers in the settings, without those behind a proxy of their own. */
+/** The addresses of the providers. */
 function listAddresses({ providers }: Config): CalledAddress[] {
-  return [...providers].flatMap(([name, { vendor: vendorId, apiKeys, baseUrl, path }]) => {
-    if (path !== undefined) return []
+  return [...providers].map(([name, { vendor: vendorId, apiKeys, baseUrl, headers, path }]) => {
     const vendor = vendorOf(vendorId ?? name)
     const address = baseUrl ?? (vendor === undefined ? null : addressOf(vendor).common)
     // Only a key that the OpenAI wire takes as it is can be tried.
@@ -111,6 +145,14 @@ function listAddresses({ providers }: Config): CalledAddress[] {
         vendor.wire !== undefined &&
         vendor.wire.credentialHeader === undefined &&
         (vendor.adapters ?? []).length === 0)
-    return [{ name, baseUrl: address, apiKey: isPlain ? (apiKeys[0] ?? null) : null }]
+    const readBalance = vendor?.account?.readBalance
+    return {
+      name,
+      baseUrl: address,
+      apiKeys: isPlain ? apiKeys : [],
+      headers: headers ?? [],
+      path,
+      readBalance,
+    }
   })
 }

@@ -2,9 +2,13 @@ import type { Examination } from '../../http/routes/operator/admin-doctor.ts'
 import type { Offer } from '../../modules/offer/offer.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
+import { openArchiveStore } from '../../storage/archive/archive-store.ts'
+import { archivePlaceOf } from '../build/archive-place.ts'
+import { findSealer } from '../build/build-sealer.ts'
 import type { Config } from '../settings/config.ts'
 import { examine } from './examine.ts'
 import type { Finding } from './finding.ts'
+import { describeUnreadable } from './look-without-gateway.ts'
 
 /** An examination calls every provider, so that all who ask within this time share one. */
 const SHARED_MS = 10_000
@@ -19,10 +23,13 @@ export function createExaminer(parts: {
   let shared: { readonly result: Promise<Examination>; readonly atMs: number } | null = null
   const run = async (): Promise<Examination> => {
     const { config, database, metrics, offer } = parts
+    await using opened = new AsyncDisposableStack()
+    const store = openArchiveStore(archivePlaceOf(config))
+    opened.defer(() => store.close())
     const findings = await examine({
       config: { ...config, providers: listProviders(config, offer) },
-      database,
-      known: [...listBreakers(metrics), ...listUnreadable(offer)],
+      stored: { database, sealer: findSealer(config), store },
+      known: [...listBreakers(metrics), ...describeUnreadable(offer.listProblems())],
     })
     return { findings, checkedAtMs: Date.now() }
   }
@@ -56,14 +63,4 @@ function listProviders(
     return settings === undefined ? [] : [[name, settings] as const]
   })
   return new Map([...providers, ...offered])
-}
-
-function listUnreadable(offer: Pick<Offer, 'listProblems'>): Finding[] {
-  return offer.listProblems().map(({ provider, problem }) => ({
-    code: 'provider_secret_unreadable',
-    level: 'critical',
-    subject: provider,
-    message: `One of its secrets cannot be read: ${problem}`,
-    mend: 'Enter the secret again, or make the place readable where it is kept.',
-  }))
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Logger } from '../../kernel/logger.ts'
 import { findRunningPostgres } from '../../storage/embedded-postgres/find-running-postgres.ts'
+import { startEmbeddedPostgres } from '../../storage/embedded-postgres/start-embedded-postgres.ts'
 import { StorageError } from '../../storage/storage-error.ts'
 import type { Config } from '../settings/config.ts'
 import { borrowStorage, openStorage, type OpenStorage } from './open-storage.ts'
@@ -14,6 +15,21 @@ export async function findStorage(config: Config, logger: Logger): Promise<OpenS
     if (running) return borrowStorage(running.connectionString)
   }
   return openStorage(config, logger)
+}
+
+/** The same as it is, without migrations, for commands that change nothing. */
+export async function findUnmigratedStorage(config: Config, logger: Logger): Promise<OpenStorage> {
+  const { databaseUrl, dataDir } = config
+  if (databaseUrl !== null) return borrowStorage(databaseUrl)
+  requireCluster(dataDir)
+  const running = await findRunningPostgres({ dataDir })
+  if (running) return borrowStorage(running.connectionString)
+  const server = await startEmbeddedPostgres({ dataDir, logger })
+  return {
+    connectionString: server.connectionString,
+    close: () => server.stop(),
+    abandon: () => server.signalStop(),
+  }
 }
 
 // Otherwise a mistyped directory would get an empty database, and a backup of it would look valid.

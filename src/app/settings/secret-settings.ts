@@ -14,6 +14,15 @@ export const SECRET_SETTINGS = {
       'A second key that opens secrets and never seals: while the sealing key is replaced, the next one, and then the one before.',
     isSecret: true,
   }),
+  costKeys: listSetting(
+    {
+      environment: 'PARKWAY_COST_KEYS',
+      description:
+        "Keys of administrators, with which `parkway reconcile` reads what vendors billed: `name=key`, where the name is a provider's. See [pricing](pricing.md#what-vendors-billed).",
+      isSecret: true,
+    },
+    { allowed: '`name=key`', isAllowed: (entry) => /^[a-z0-9][\w.-]*=\S+$/i.test(entry) },
+  ),
   referenceDirectories: listSetting({
     environment: 'PARKWAY_REFERENCE_DIRECTORIES',
     description:

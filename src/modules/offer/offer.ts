@@ -22,6 +22,7 @@ import type { ModelRules } from './models/model-rules.ts'
 import type { OfferedModel, OfferedPrice } from './models/offered-model.ts'
 import type { CertificateAuthorities } from './network/certificate-authorities.ts'
 import { openProvider, type SecretProblem } from './open-provider.ts'
+import { listReferences } from './open-stored-providers.ts'
 import { changeProvider, prepareProvider } from './prepare-provider.ts'
 import type { ProviderDraft, ProviderPatch } from './provider-draft.ts'
 import { readOffer, type StoredOffer } from './read-offer.ts'
@@ -43,6 +44,7 @@ export { costsInUse, giveCosts, isAsInFile, withoutRates } from './models/costs-
 export { withoutRemoved } from './models/read-models.ts'
 export { SEALED_PROVIDER_SECRETS, type OfferedProvider } from './offered-provider.ts'
 export type { SecretProblem } from './open-provider.ts'
+export { openStoredProviders, type OpenedProviders } from './open-stored-providers.ts'
 export type { DraftCredential, NewCredential, ProviderDraft, ProviderPatch } from './provider-draft.ts'
 export { createSecretReferences, type SecretReferences } from './secrets/secret-references.ts'
 export {
@@ -217,11 +219,6 @@ export async function createOffer(options: OfferOptions): Promise<Offer> {
     close: () => followed.close(),
   }
   return offer
-}
-
-function listReferences({ credentials, proxy }: StoredProvider): string[] {
-  const references = [...credentials.map(({ reference }) => reference), proxy?.passwordReference ?? null]
-  return references.filter((reference) => reference !== null)
 }
 
 function fixedByFile(name: string): AppError {

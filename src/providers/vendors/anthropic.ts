@@ -1,11 +1,13 @@
 import { createAnthropicProvider } from '../ai-sdk/vendors/anthropic-provider.ts'
 import { halfPrice } from '../batch/create-batch-api.ts'
+import { readAnthropicCosts } from '../vendor-account/anthropic-costs.ts'
 import type { VendorDescriptor } from '../vendor-descriptor.ts'
 
 /** Claude. Chat requests are translated. Requests in Anthropic's own wire are forwarded. */
 export const anthropic: VendorDescriptor = {
   id: 'anthropic',
   keys: { prefix: 'ANTHROPIC' },
+  account: { readCosts: readAnthropicCosts },
   batches: halfPrice('anthropic'),
   lacksChoices: true,
   // Nearly all Claude models have the same factors in Anthropic's price list.

@@ -1,11 +1,13 @@
 import { reasoningEffort } from '../openai-compatible/upstream.ts'
 import { OPENAI_VOICES } from '../openai-compatible/voices.ts'
 import { halfPrice } from '../batch/create-batch-api.ts'
+import { readOpenAiCosts } from '../vendor-account/openai-costs.ts'
 import type { VendorDescriptor } from '../vendor-descriptor.ts'
 
 export const openai: VendorDescriptor = {
   id: 'openai',
   keys: { prefix: 'OPENAI' },
+  account: { readCosts: readOpenAiCosts },
   batches: halfPrice('openai'),
   wire: {
     defaultBaseUrl: 'https://api.openai.com/v1',

@@ -1,8 +1,10 @@
+import { readOpenRouterBalance } from '../vendor-account/read-balances.ts'
 import type { VendorDescriptor } from '../vendor-descriptor.ts'
 
 export const openrouter: VendorDescriptor = {
   id: 'openrouter',
   keys: { prefix: 'OPENROUTER' },
+  account: { readBalance: readOpenRouterBalance },
   wire: {
     defaultBaseUrl: 'https://openrouter.ai/api/v1',
     onDisconnect: 'streams stop',

@@ -8,6 +8,7 @@ import { migrate, MIGRATIONS_DIRECTORY } from '../migrate.ts'
 import { createEmptyDatabase } from './test-database.ts'
 
 export interface OlderDatabase {
+  readonly connectionString: string
   readonly database: Database
   /** Migrates the database to this release. */
   update(): Promise<void>
@@ -30,6 +31,7 @@ export async function createOlderDatabase(beforeVersion: number): Promise<OlderD
   const options = { logger: silentLogger, poolSize: 1, statementTimeoutMs: 30_000 }
   const database = connectDatabase({ connectionString, ...options })
   return {
+    connectionString,
     database,
     update: async () => {
       await migrate({ connectionString, logger: silentLogger })
