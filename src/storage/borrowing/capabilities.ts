@@ -4,7 +4,12 @@ import type { Queryable } from '../database.ts'
  * What a process of this release can read and one of an earlier release cannot. Each process says so where it registers, so that
  * stored data changes its form only when every living process reads the new one.
  */
-export const CAPABILITIES = ['sealed_webhook_secrets', 'handed_batches', 'compare_batches', 'export_queue'] as const
+export const CAPABILITIES = [
+  'sealed_webhook_secrets',
+  'handed_batches',
+  'compare_batches',
+  'export_queue',
+] as const
 
 type Capability = (typeof CAPABILITIES)[number]
 

@@ -25,7 +25,8 @@ const TenantAnswer = Type.Object({
       'The time zone that the account chose for its reports, such as `Europe/Zurich`; `UTC` unless set.',
   }),
   balance_usd: Type.Union([Type.Number(), Type.Null()], {
-    description: 'The balance of the account in US dollars. Null for a key without `manage`, and for keys and sessions of a project.',
+    description:
+      'The balance of the account in US dollars. Null for a key without `manage`, and for keys and sessions of a project.',
   }),
   created_at: CreatedAt,
   limits_tier: Type.String({ description: 'The set of limits that applies to the account.' }),
