@@ -8,6 +8,7 @@ import { deployments } from './scenarios/deployments.ts'
 import { embeddings } from './scenarios/embeddings.ts'
 import { fairness } from './scenarios/fairness.ts'
 import { media } from './scenarios/media.ts'
+import { overload } from './scenarios/overload.ts'
 import { requests } from './scenarios/requests.ts'
 import type { Scenario } from './scenarios/scenario.ts'
 import { streamCosts } from './scenarios/stream-costs.ts'
@@ -36,4 +37,5 @@ export const furtherScenarios: readonly Scenario[] = [
   fairness,
   budgets,
   batches,
+  overload,
 ]

@@ -18,6 +18,9 @@ import type { TakeFiles } from './multipart/take-files.ts'
 import { createKnownPaths, type KnownPaths } from './known-paths.ts'
 import { isAnthropicPath } from './other-paths.ts'
 import { requireStorable } from './bodies/parse-body.ts'
+import type { Caller } from '../modules/keys/keys.ts'
+import type { LoadGate } from './overload/load-gate.ts'
+import { overloaded } from './overload/overload-refusal.ts'
 import type { RefusedBodies } from './bodies/refused-bodies.ts'
 import type { BodiesInWork } from './bodies/bodies-in-work.ts'
 import { readBody } from './bodies/read-body.ts'
@@ -50,6 +53,7 @@ interface FrameworkOptions {
   readonly refusedBodies: RefusedBodies
   readonly bodiesInWork: BodiesInWork
   readonly runForAccount: RunForAccount
+  readonly load: LoadGate
   readonly tracker: ExchangeTracker
   readonly corsOrigins: readonly string[]
   readonly bodyBytesMax: number
@@ -118,7 +122,11 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
   app.addHook('preParsing', async ({ exchange, raw: { headers, socket }, routeOptions }) => {
     const { caller, admission, incoming } = exchange
     if (caller !== null || admission !== null) options.gate.release(socket)
-    if (caller !== null) options.refusedBodies.requireTurn(caller, incoming)
+    if (caller !== null) {
+      if (isLimited(exchange, caller) && !options.load.admits(caller.accountId, exchange.route))
+        throw overloaded()
+      options.refusedBodies.requireTurn(caller, incoming)
+    }
     const isPlain = routeOptions.config.takesCompressedBody !== true
     if (isPlain && headers['content-length'] !== '0') requirePlainBody(headers)
   })
@@ -180,6 +188,11 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
     },
     close: () => app.close(),
   }
+}
+
+/** Operators must be able to look and to act while the gateway has too much to do. Their own requests to models wait like all others. */
+function isLimited({ access }: Exchange, { isOperator }: Caller): boolean {
+  return isOperator !== true || access?.permissions.includes('models.use') === true
 }
 
 /** The wire of a route, or the one that clients of an unknown path below Anthropic's routes speak. */

@@ -108,6 +108,11 @@ export async function startFormServer(): Promise<FormServer> {
     unauthenticatedBytesMax: 64 * MEBIBYTE,
     isKnownKey: () => false,
     onConnectionRefused: () => {},
+    overload: {
+      turnMsMax: 0,
+      unitsMin: 1,
+      observer: { began: () => {}, ended: () => {}, refused: () => {} },
+    },
     isFast: true,
     requestMsMax: 60_000,
     keepsBodies: false,
