@@ -35,6 +35,8 @@ interface OverloadStep {
   readonly held: OpenLoopFigures
   readonly operator: OpenLoopFigures
   readonly rssMib: number
+  /** CPU time of its process from the begin of the load until it was idle. */
+  readonly busyShare: number
 }
 
 const FACTORS = [1, 2, 5, 10]
@@ -50,6 +52,8 @@ const STREAMS = 5_000
 const STREAMS_PER_SECOND = 500
 const QUIET_PER_SECOND = 20
 const SETTLE_MS = 2_000
+/** Until the work that a vendor bills to its end has been read, for streams that were cut off. */
+const CUT_OFF_MS = 10_000
 
 export async function measureOverload(
   session: BenchSession,
@@ -92,6 +96,7 @@ export async function measureOverload(
     ],
     fillMs,
   )
+  await new Promise((resolve) => setTimeout(resolve, CUT_OFF_MS))
   const crowdBegun = crowd.unfinished + crowd.useful + crowd.late
   return { capacityPerSecond: capacity, steps, fairShare, alone, beside, crowdBegun }
 }
@@ -121,13 +126,17 @@ async function measureStep(
   given: { capacity: number; factor: number; seconds: number; gateway: RunningContestant },
 ): Promise<OverloadStep> {
   const { capacity, factor, seconds, gateway } = given
+  const before = gateway.process.usage()?.cpuMicroseconds ?? Number.NaN
+  const startedMs = performance.now()
   const [flood, held, operator] = await run(seconds, [
     { ...source(requests.first, factor * capacity), fromMs: HELD_AHEAD_MS },
     { ...source(requests.held, HELD_STREAMS * 2), countedFromMs: 0, untilMs: 500 },
     source(requests.operator, OPERATOR_PER_SECOND),
   ])
+  const after = gateway.process.usage()?.cpuMicroseconds ?? Number.NaN
+  const busyShare = (after - before) / 1000 / (performance.now() - startedMs)
   const rssMib = gateway.process.usage()?.rssOfLargestMib ?? Number.NaN
-  return { factor, seconds, goodput: flood.useful / seconds, flood, held, operator, rssMib }
+  return { factor, seconds, goodput: flood.useful / seconds, flood, held, operator, rssMib, busyShare }
 }
 
 /** Returns a function that offers load for some seconds and waits until the gateway has nothing left to do. */

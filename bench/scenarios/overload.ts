@@ -90,6 +90,7 @@ function tabulate(samples: ReadonlyMap<string, OverloadSample>): MetricRow[] {
       row('… refusal p50 / p99', ({ steps }) => describeRefusal(steps[index]?.flood)),
       row('… operators answered', ({ steps }) => describeAnswered(steps[index]?.operator)),
       row('… earlier streams finished', ({ steps }) => describeFinished(steps[index]?.held)),
+      row('… its core busy, %', ({ steps }) => formatCount(100 * (steps[index]?.busyShare ?? NaN))),
       row('… RSS, MiB', ({ steps }) => formatCount(steps[index]?.rssMib ?? NaN)),
     ]),
     row('share of an account that asks for 1 × beside one that asks for 5 ×', ({ fairShare }) =>

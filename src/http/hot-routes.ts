@@ -32,6 +32,7 @@ import { replayDirectly } from './answers/replay-answer.ts'
 import type { DirectRequest, HotRoute } from './route.ts'
 import { compileCheck } from './bodies/validate.ts'
 import type { LoadGate } from './overload/load-gate.ts'
+import { PacedAnswers } from './overload/paced-answers.ts'
 import { createOverloadRefusals, overloaded } from './overload/overload-refusal.ts'
 import { openAiWire } from '../wires/openai-chat/openai-wire.ts'
 import { validatorOf } from './bodies/validator-of.ts'
@@ -91,6 +92,7 @@ export function createHotRoutes(options: HotRoutesOptions): HotRoutes {
     return undefined
   }
   const refuseOverload = createOverloadRefusals()
+  const pacedRefusals = new PacedAnswers(REFUSALS)
   /** Refuses a request that has arrived whole, with as little work as possible. Returns false if it has to be served. */
   const refuseEarly = (
     incoming: RequestMessage,
@@ -99,8 +101,11 @@ export function createHotRoutes(options: HotRoutesOptions): HotRoutes {
     caller: Caller,
   ): boolean => {
     if (options.load.admits(caller.accountId, path)) return false
-    const id = createRequestId(Date.now())
-    refuseOverload(response, { id, wire, headers: startHeaders({ id, wire, incoming }) })
+    pacedRefusals.add(() => {
+      if (response.destroyed) return
+      const id = createRequestId(Date.now())
+      refuseOverload(response, { id, wire, headers: startHeaders({ id, wire, incoming }) })
+    })
     return true
   }
   const startHeaders = ({ id, wire, incoming }: Answered): string[] => {
@@ -218,6 +223,9 @@ export function createHotRoutes(options: HotRoutesOptions): HotRoutes {
 
   return { isServed: (url) => find(url) !== undefined, serve }
 }
+
+/** Refusals beyond these wait, because each takes as much time as a tenth of an answer. */
+const REFUSALS = { perSecond: 2_000, waitMsMax: 1_000 }
 
 /** What the first headers of an answer depend on. */
 type Answered = Pick<Exchange, 'id' | 'wire' | 'incoming'>

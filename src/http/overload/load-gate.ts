@@ -26,6 +26,8 @@ const MUCH_LESS = 0.85
 const MORE = 1.03
 /** The allowed units are only lowered while what runs is near them, because lowering them further does not end what runs. */
 const NEAR = 1.1
+/** Accounts that have nothing yet are refused too when this many times the allowed units run. */
+const CROWD = 2
 
 /**
  * Refuses requests while the process has more work than it can do, before their bodies are parsed. It measures how long turns of the
@@ -70,10 +72,10 @@ export class LoadGate {
   }
 
   #hasRoom(accountId: string): boolean {
+    // There are more accounts than units.
+    if (this.#total >= this.#units * CROWD) return false
     const own = (this.#base.get(accountId) ?? 0) + this.#begun.recentOf(accountId)
-    // There are more accounts than units: the first ones get them.
-    if (this.#level < 1) return own < 1 && this.#total < this.#units
-    return own < this.#level
+    return own < Math.max(1, this.#level)
   }
 
   /** Called regularly with the duration of a turn of the event loop. */
