@@ -112,6 +112,8 @@ interface OpenLoopSource {
   readonly request: string
   /** What is due while all are in use is not sent, and counted. */
   readonly connectionsMax: number
+  /** Whether an answer is charged, so that it counts as traffic. */
+  readonly isCharged: boolean
   /** Requests that are due earlier are not counted. */
   readonly countedFromMs: number
   readonly perSecond: number

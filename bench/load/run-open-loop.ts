@@ -66,7 +66,7 @@ export async function runOpenLoop(job: OpenLoopJob): Promise<OpenLoopResult> {
         },
         onAnswer: (status, head) => {
           const sent = end(lane)
-          if (status === 200) traffic.answers += 1
+          if (status === 200 && sent?.state.isCharged === true) traffic.answers += 1
           if (sent !== null) sent.state.answered(sent, { status, head, lane })
           if (/\r\nconnection: close/i.test(head)) {
             lane.connection.close()
@@ -79,7 +79,7 @@ export async function runOpenLoop(job: OpenLoopJob): Promise<OpenLoopResult> {
           const index = free.indexOf(lane)
           if (index !== -1) free.splice(index, 1)
           if (sent === null) return
-          traffic.cutOff += 1
+          if (sent.state.isCharged) traffic.cutOff += 1
           sent.state.lost(sent, reason)
         },
       }),
@@ -113,7 +113,7 @@ export async function runOpenLoop(job: OpenLoopJob): Promise<OpenLoopResult> {
   while (isBusy() && performance.now() < drainUntilMs) await sleep(TICK_MS)
   for (const lane of states.flatMap(({ lanes }) => [...lanes])) {
     if (lane.sent !== null) {
-      traffic.cutOff += 1
+      if (lane.sent.state.isCharged) traffic.cutOff += 1
       if (lane.events >= FIRST_TOKEN_EVENTS) traffic.cutOffWithin += 1
       if (lane.sent.isCounted) lane.sent.state.unfinished += 1
     }
@@ -140,6 +140,7 @@ class SourceState {
   readonly free: Lane[] = []
   readonly countedFromMs: number
   readonly connectionsMax: number
+  readonly isCharged: boolean
   inProgress = 0
   due = 0
   unsent = 0
@@ -151,6 +152,7 @@ class SourceState {
     this.#nextMs = source.fromMs
     this.countedFromMs = source.countedFromMs
     this.connectionsMax = source.connectionsMax
+    this.isCharged = source.isCharged
     this.bytes = Buffer.from(source.request, 'latin1')
   }
 

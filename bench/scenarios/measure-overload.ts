@@ -113,6 +113,7 @@ function source(request: string, perSecond: number): Source {
     request,
     perSecond,
     connectionsMax: CONNECTIONS_MAX,
+    isCharged: true,
     countedFromMs: WARMUP_MS,
     fromMs: 0,
     untilMs: Number.MAX_SAFE_INTEGER,
@@ -131,7 +132,7 @@ async function measureStep(
   const [flood, held, operator] = await run(seconds, [
     { ...source(requests.first, factor * capacity), fromMs: HELD_AHEAD_MS },
     { ...source(requests.held, HELD_STREAMS * 2), countedFromMs: 0, untilMs: 500 },
-    source(requests.operator, OPERATOR_PER_SECOND),
+    { ...source(requests.operator, OPERATOR_PER_SECOND), isCharged: false },
   ])
   const after = gateway.process.usage()?.cpuMicroseconds ?? Number.NaN
   const busyShare = (after - before) / 1000 / (performance.now() - startedMs)

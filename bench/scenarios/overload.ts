@@ -56,7 +56,7 @@ async function measureGateway(session: BenchSession, gateway: RunningContestant)
 const BURST = { chunks: 200, chunksPerSecond: 0 }
 /** Paid streams that began before the overload and last as long as it does. */
 const HELD = { chunks: 70, chunksPerSecond: 10 }
-const LONG = { chunks: 600, chunksPerSecond: 10 }
+const LONG = { chunks: 240, chunksPerSecond: 4 }
 const CREDIT_USD = 1_000_000
 
 async function createKey({ port, requestHeaders }: RunningContestant): Promise<string> {

@@ -127,7 +127,11 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
     const certificates = watchCertificates({ public_url: config.publicUrl })
     begun.defer(() => certificates.close())
     metrics.state.readFrom({
-      readProcess: () => ({ pool: modules.pool.poolState, isWorkerRunning: worker?.isRunning() === true }),
+      readProcess: () => ({
+        pool: modules.pool.poolState,
+        replica: modules.reads.state,
+        isWorkerRunning: worker?.isRunning() === true,
+      }),
       readDatabase: createDatabaseStateReader(database),
       readCertificates: () => certificates.ends,
     })
@@ -180,6 +184,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       bodyBytesMax: config.bodyBytesMax,
       bodiesInWorkBytesMax: roomForBodies(config.bodyBytesMax),
       runForAccount: (accountId, work) => modules.pool.shares.runFor(accountId, work),
+      readOld: (accountId, note, work) => modules.reads.run(accountId, note, work),
       uploadDirectory: tmpdir(),
       connectionsMax: roomForConnections(config.connectionsMax),
       refusedMax: roomForRefused(),

@@ -24,7 +24,7 @@ import { overloaded } from './overload/overload-refusal.ts'
 import type { RefusedBodies } from './bodies/refused-bodies.ts'
 import type { BodiesInWork } from './bodies/bodies-in-work.ts'
 import { readBody } from './bodies/read-body.ts'
-import { registerRoutes, type RunForAccount } from './register-route.ts'
+import { registerRoutes, type ReadOld, type RunForAccount } from './register-route.ts'
 import { speaksAnthropic } from './speaks-anthropic.ts'
 import { requirePlainBody } from './bodies/require-plain-body.ts'
 import { OPEN_BODY_BYTES_MAX } from './bodies/require-small-open-bodies.ts'
@@ -53,6 +53,7 @@ interface FrameworkOptions {
   readonly refusedBodies: RefusedBodies
   readonly bodiesInWork: BodiesInWork
   readonly runForAccount: RunForAccount
+  readonly readOld: ReadOld
   readonly load: LoadGate
   readonly tracker: ExchangeTracker
   readonly corsOrigins: readonly string[]

@@ -225,7 +225,7 @@ export function createHotRoutes(options: HotRoutesOptions): HotRoutes {
 }
 
 /** Refusals beyond these wait, because each takes as much time as a tenth of an answer. */
-const REFUSALS = { perSecond: 2_000, waitMsMax: 1_000 }
+const REFUSALS = { perSecond: 2_000, waitMsMax: 700 }
 
 /** What the first headers of an answer depend on. */
 type Answered = Pick<Exchange, 'id' | 'wire' | 'incoming'>

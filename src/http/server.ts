@@ -30,7 +30,7 @@ import { createRefusedBodies } from './bodies/refused-bodies.ts'
 import { requireSmallOpenBodies } from './bodies/require-small-open-bodies.ts'
 import { LoadGate, type LoadGateObserver } from './overload/load-gate.ts'
 import { measureTurns } from './overload/measure-turns.ts'
-import type { RunForAccount } from './register-route.ts'
+import type { ReadOld, RunForAccount } from './register-route.ts'
 import { isHotRoute, type HotRoute, type Route } from './route.ts'
 import { PROBE_PATHS } from './connections/probe-paths.ts'
 
@@ -53,6 +53,7 @@ export interface ServerOptions {
   /** Memory for the bodies of all running requests. */
   readonly bodiesInWorkBytesMax: number
   readonly runForAccount: RunForAccount
+  readonly readOld: ReadOld
   /** Directory for uploaded files while their requests run. */
   readonly uploadDirectory: string
   /** Maximum number of client connections. */

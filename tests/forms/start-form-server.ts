@@ -101,6 +101,7 @@ export async function startFormServer(): Promise<FormServer> {
     capturedBytesOf: () => null,
     bodyBytesMax: MEBIBYTE,
     runForAccount: (_, work) => work(),
+    readOld: (_, __, work) => work(),
     bodiesInWorkBytesMax: 256 * 1024 * 1024,
     uploadDirectory,
     connectionsMax: 1_000,

@@ -31,6 +31,7 @@ import { createDatabaseClock } from '../../storage/database-clock.ts'
 import type { Database } from '../../storage/database.ts'
 import { createMessageBus, type MessageBus } from '../../storage/bus/message-bus.ts'
 import type { Installation } from '../../storage/installation.ts'
+import type { ReplicaReads } from '../../storage/replica/replica-reads.ts'
 import { reportOutages } from '../../storage/connection/report-outages.ts'
 import { startFoldingStoredBytes } from '../../storage/stored-bytes/fold-stored-bytes.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
@@ -48,6 +49,7 @@ import { buildLimits } from './build-limits.ts'
 import { buildMedia, buildStore } from './build-media.ts'
 import { buildMetrics } from './build-metrics.ts'
 import { buildOffer, hasProviders, servesRealModels } from './build-offer.ts'
+import { buildReplicaReads } from './build-replica-reads.ts'
 import { buildResponses, performByType } from './build-responses.ts'
 import { findUnknownModelIn } from './find-unknown-model.ts'
 import { openInstallation } from './open-installation.ts'
@@ -65,6 +67,7 @@ export interface Modules extends BuiltBatches, BuiltBilling, BuiltDeployments, B
   readonly database: Database
   readonly installation: Installation
   readonly pool: Pick<ReturnType<typeof connectDatabase>, 'poolState' | 'shares'>
+  readonly reads: ReplicaReads
   readonly messageBus: MessageBus
   readonly keys: Keys
   readonly accounts: Accounts
@@ -177,6 +180,8 @@ async function openModules(
     observer: metrics.ledger,
   })
   opened.defer(() => ledger.close())
+  const reads = buildReplicaReads(config, { primary: database, clock, ledger, logger })
+  opened.defer(() => reads.close())
   const outbound = createOutbound({ allowedHosts: config.outboundAllow })
   opened.defer(() => outbound.close())
   const limits = await buildLimits(config, { database, messageBus, borrower, ledger, metrics, logger })
@@ -236,7 +241,7 @@ async function openModules(
   opened.defer(() => built.close())
   const credit = config.billing ? ledger : freeCredit
   const shortages = createShortageWatch({ clock, logger })
-  const recorded = { ...stored, connectionString, catalog, metrics, installation }
+  const recorded = { ...stored, connectionString, catalog, metrics, installation, reads }
   const used = await buildUsage(config, recorded, opened)
   const inference = buildInference(config, {
     ...served,
@@ -273,6 +278,7 @@ async function openModules(
     mayUseSandbox,
     metrics,
     tracer,
+    reads,
     idempotency,
     limits,
     unauthenticatedThrottle,

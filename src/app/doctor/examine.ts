@@ -5,9 +5,11 @@ import { MIGRATIONS_DIRECTORY } from '../../storage/migrate.ts'
 import { messageOf } from '../../storage/storage-error.ts'
 import { readCertificateEnd } from '../report/watch-certificates.ts'
 import type { Config } from '../settings/config.ts'
+import { connectDatabase } from '../../storage/connection/connect-database.ts'
 import { checkDatabase } from './check-database.ts'
 import { checkMachine, readMachine } from './check-machine.ts'
 import { checkCertificate, checkProviders, readProviders, type CalledAddress } from './check-providers.ts'
+import { examineReplica } from './check-replica.ts'
 import { checkSettings } from './check-settings.ts'
 import { sortFindings, type Finding } from './finding.ts'
 import { readDatabase } from './read-database.ts'
@@ -26,6 +28,7 @@ export async function examine({ config, database, whyNot, known = [] }: Examined
   const nowMs = Date.now()
   const parts = await Promise.all([
     database === null ? [databaseAway(whyNot ?? 'there is none')] : examineDatabase(database),
+    examineReads(config, database),
     readMachine(config.dataDir).then(checkMachine),
     readProviders(listAddresses(config)).then((states) => checkProviders(states, nowMs)),
     examineCertificate(config.publicUrl),
@@ -51,6 +54,26 @@ async function examineDatabase(database: Queryable): Promise<Finding[]> {
     return [databaseAway(messageOf(error))]
   }
 }
+
+async function examineReads(config: Config, primary: Queryable | null): Promise<Finding[]> {
+  const { databaseReadUrl, databaseReadLagMs: lagMsMax } = config
+  if (databaseReadUrl === null || primary === null) return []
+  const replica = connectDatabase({
+    connectionString: databaseReadUrl,
+    poolSize: 1,
+    statementTimeoutMs: REPLICA_MS_MAX,
+    connectTimeoutMs: REPLICA_MS_MAX,
+    isForReading: true,
+  })
+  try {
+    // Without a primary nothing can be compared, which is a finding of its own.
+    return await examineReplica({ primary, replica, lagMsMax }).catch(() => [])
+  } finally {
+    await replica.close()
+  }
+}
+
+const REPLICA_MS_MAX = 2_000
 
 function databaseAway(reason: string): Finding {
   return {

@@ -48,6 +48,19 @@ export const SETTINGS = {
       'A PostgreSQL (14 or later) to use instead of the embedded one. Several hosts with commas between them: the one that takes writes is used.',
     isSecret: true,
   }),
+  databaseReadUrl: databaseUrlSetting({
+    environment: 'DATABASE_READ_URL',
+    description:
+      'A standby of the same PostgreSQL, for usage, the request log and their files. While it is away or too far behind, the primary is read.',
+    isSecret: true,
+  }),
+  databaseReadLagMs: integerSetting(
+    {
+      environment: 'PARKWAY_DATABASE_READ_LAG_MS',
+      description: 'How old the data of that standby may be.',
+    },
+    { default: 5_000, minimum: 100, maximum: 600_000 },
+  ),
   databaseConnectTimeoutMs: integerSetting(
     {
       environment: 'PARKWAY_DATABASE_CONNECT_TIMEOUT_MS',
