@@ -48,7 +48,8 @@ export async function startServers(): Promise<Servers> {
   const standby = first.connectionString
     .replaceAll(encodeURIComponent(source), encodeURIComponent(target))
     .replaceAll(source, target)
-  const { postgres } = await locateBinaries()
+  const owner = process.getuid?.() === 0 ? { uid, gid } : null
+  const { postgres } = await locateBinaries(dataDir, owner)
   let child: ChildProcess | null = null
   const ask = async (sql: string): Promise<void> => {
     const client = new Client({ connectionString: standby })
@@ -61,12 +62,11 @@ export async function startServers(): Promise<Servers> {
     }
   }
   const start = async (): Promise<void> => {
-    const owner = process.getuid?.() === 0 ? { uid, gid } : {}
     child = spawn(postgres, ['-D', target], {
       cwd: target,
       stdio: 'ignore',
       env: { LC_ALL: 'C', TZ: 'UTC' },
-      ...owner,
+      ...(owner ?? {}),
     })
     await eventually(() => ask('SELECT 1'))
   }
