@@ -20,11 +20,12 @@ import { isAnthropicPath } from './other-paths.ts'
 import { requireStorable } from './bodies/parse-body.ts'
 import type { Caller } from '../modules/keys/keys.ts'
 import type { LoadGate } from './overload/load-gate.ts'
-import { overloaded } from './overload/overload-refusal.ts'
+import { requireRoom } from './overload/require-room.ts'
 import type { RefusedBodies } from './bodies/refused-bodies.ts'
 import type { BodiesInWork } from './bodies/bodies-in-work.ts'
 import { readBody } from './bodies/read-body.ts'
-import { registerRoutes, type ReadOld, type RunForAccount } from './register-route.ts'
+import type { ReadOld } from './answers/tell-as-of.ts'
+import { registerRoutes, type RunForAccount } from './register-route.ts'
 import { speaksAnthropic } from './speaks-anthropic.ts'
 import { requirePlainBody } from './bodies/require-plain-body.ts'
 import { OPEN_BODY_BYTES_MAX } from './bodies/require-small-open-bodies.ts'
@@ -124,8 +125,7 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
     const { caller, admission, incoming } = exchange
     if (caller !== null || admission !== null) options.gate.release(socket)
     if (caller !== null) {
-      if (isLimited(exchange, caller) && !options.load.admits(caller.accountId, exchange.route))
-        throw overloaded()
+      requireRoom(options.load, exchange, caller)
       options.refusedBodies.requireTurn(caller, incoming)
     }
     const isPlain = routeOptions.config.takesCompressedBody !== true
@@ -189,11 +189,6 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
     },
     close: () => app.close(),
   }
-}
-
-/** Operators must be able to look and to act while the gateway has too much to do. Their own requests to models wait like all others. */
-function isLimited({ access }: Exchange, { isOperator }: Caller): boolean {
-  return isOperator !== true || access?.permissions.includes('models.use') === true
 }
 
 /** The wire of a route, or the one that clients of an unknown path below Anthropic's routes speak. */

@@ -16,7 +16,7 @@ import { compileUnhonoured } from './bodies/refuse-unhonoured.ts'
 import { handleOnce } from './answers/replay-answer.ts'
 import type { Route } from './route.ts'
 import { compileCheck, compileConversion } from './bodies/validate.ts'
-import { toTimestamp } from '../kernel/clock.ts'
+import { tellAsOf, type ReadOld } from './answers/tell-as-of.ts'
 import { nextLoopTurn } from '../kernel/turns/loop-turns.ts'
 import { AppError } from '../kernel/app-error.ts'
 import { tagCaller, TAGS_HEADER } from '../modules/keys/keys.ts'
@@ -25,13 +25,6 @@ import type { Idempotency } from '../modules/idempotency/idempotency.ts'
 
 /** Runs work of an account, whose queries then share the database fairly with those of other accounts. */
 export type RunForAccount = <Result>(accountId: string, work: () => Promise<Result>) => Promise<Result>
-
-/** Runs work whose reads may be old. Calls `note` first if they are, with the moment up to which they know everything. */
-export type ReadOld = <Result>(
-  accountId: string,
-  note: (asOfMs: number) => void,
-  work: () => Promise<Result>,
-) => Promise<Result>
 
 /** What the server provides to all routes. */
 export interface RouteSurroundings {
@@ -78,7 +71,7 @@ function bodiesOf(route: Route): ((scope: FastifyInstance) => void) | null {
 
 /** Registers one route with the framework: authenticate, parse, validate, then call the route. */
 function registerRoute(app: FastifyInstance, route: Route, surroundings: RouteSurroundings): void {
-  const { guard, runOnce, takeFiles, runForAccount, idempotency } = surroundings
+  const { guard, runOnce, takeFiles, runForAccount, readOld, idempotency } = surroundings
   const readInput = compileInput(route, surroundings)
   const isOnce = route.method === 'POST' && route.access !== null
 
@@ -154,10 +147,9 @@ function registerRoute(app: FastifyInstance, route: Route, surroundings: RouteSu
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const { caller, admission } = request.exchange
     const accountId = caller?.accountId ?? admission?.accountId ?? null
-    const note = (asOfMs: number): void => void reply.header(AS_OF_HEADER, toTimestamp(asOfMs))
     const answered = (): Promise<unknown> =>
       route.mayBeOld === true && accountId !== null
-        ? surroundings.readOld(accountId, note, () => answer(request, reply))
+        ? readOld(accountId, tellAsOf(reply), () => answer(request, reply))
         : answer(request, reply)
     const result = await (accountId === null ? answered() : runForAccount(accountId, answered))
     return result === undefined ? reply : result
@@ -185,9 +177,6 @@ function registerRoute(app: FastifyInstance, route: Route, surroundings: RouteSu
     ...bodyLimitOf(route, surroundings.bodyBytesMax),
   })
 }
-
-/** Up to when an answer that was read from a replica knows everything. */
-const AS_OF_HEADER = 'x-gateway-data-as-of'
 
 /** Runs before the body is read, as the check of keys does. */
 function admitHook(admit: NonNullable<Route['admit']>): onRequestAsyncHookHandler {

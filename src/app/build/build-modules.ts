@@ -36,7 +36,7 @@ import { reportOutages } from '../../storage/connection/report-outages.ts'
 import { startFoldingStoredBytes } from '../../storage/stored-bytes/fold-stored-bytes.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
-import { createTracer, parseOtlpHeaders, type Tracer } from '../../telemetry/tracing.ts'
+import type { Tracer } from '../../telemetry/tracing.ts'
 import { buildBatches, type BuiltBatches } from './build-batches.ts'
 import { findFilesIn } from './find-files-in.ts'
 import { createFiles, type Files } from '../../modules/files/files.ts'
@@ -54,12 +54,12 @@ import { buildResponses, performByType } from './build-responses.ts'
 import { findUnknownModelIn } from './find-unknown-model.ts'
 import { openInstallation } from './open-installation.ts'
 import { buildTasks, RECLAIMERS } from './build-tasks.ts'
+import { buildTracer } from './build-tracer.ts'
 import { buildUsage, type BuiltUsage } from './build-usage.ts'
 import { buildWholeAnswers, type BuiltWholeAnswers } from './build-whole-answers.ts'
 import type { Config } from '../settings/config.ts'
 import { ownUrlOf } from '../settings/own-url.ts'
 import { createShortageWatch, type ShortageWatch } from '../process/shortage-watch.ts'
-import { VERSION } from '../version.ts'
 
 export interface Modules extends BuiltBatches, BuiltBilling, BuiltDeployments, BuiltUsage, BuiltWholeAnswers {
   /** The database's time. */
@@ -111,7 +111,6 @@ interface BuildOptions {
   readonly connectionString: string
   readonly logger: GatewayLogger
   readonly machineClock?: Clock | undefined
-  /** The built-in models, if they are not those of this release. */
   readonly catalogSource?: unknown
   /** The URL of this gateway, final once it listens. */
   readonly ownUrl?: () => string
@@ -201,15 +200,7 @@ async function openModules(
   const { strangers } = config.limits
   const unauthenticatedThrottle = createUnauthenticatedThrottle({ limits: strangers, messageBus })
   opened.defer(() => unauthenticatedThrottle.close())
-  const tracer = await createTracer({
-    endpoint: config.otlpEndpoint ?? undefined,
-    headers: parseOtlpHeaders(config.otlpHeaders.join(',')),
-    serviceName: config.serviceName,
-    resourceAttributes: parseOtlpHeaders(config.resourceAttributes.join(',')),
-    sampleRatio: config.traceShare,
-    serviceVersion: VERSION,
-    logger,
-  })
+  const tracer = await buildTracer(config, logger)
   opened.defer(() => tracer?.shutdown())
   const filed = { database, outbound, clock, machineClock, logger, ownUrl, quotaOf, installation }
   const store = buildStore(config, { ...filed, metrics: metrics.media })

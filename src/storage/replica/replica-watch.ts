@@ -44,8 +44,8 @@ export class ReplicaWatch {
   readonly #history = new PositionHistory()
   readonly #closing = new AbortController()
   readonly #running: Promise<void>
-  /** Wakes the watch from a long pause. */
-  #wake: () => void = () => {}
+  /** Ends the pause. */
+  #pausing: AbortController | null = null
   #pauseMs: number
   #wantedMs = -Infinity
   #restUntilMs = -Infinity
@@ -66,7 +66,7 @@ export class ReplicaWatch {
   /** Returns the moment up to which the replica knows everything, or null if the primary has to be read. */
   choose(): number | null {
     const nowMs = this.#options.clock.monotonicMs()
-    if (nowMs - this.#wantedMs > WANTED_MS) this.#wake()
+    if (nowMs - this.#wantedMs > WANTED_MS) this.#pausing?.abort()
     this.#wantedMs = nowMs
     const isUsable = this.isUsable
     if (isUsable) this.#readsOfReplica += 1
@@ -103,7 +103,7 @@ export class ReplicaWatch {
 
   async close(): Promise<void> {
     this.#closing.abort()
-    this.#wake()
+    this.#pausing?.abort()
     await this.#running
   }
 
@@ -129,9 +129,9 @@ export class ReplicaWatch {
   }
 
   async #pause(durationMs: number): Promise<void> {
-    const woken = new AbortController()
-    this.#wake = () => woken.abort()
-    const signal = AbortSignal.any([woken.signal, this.#closing.signal])
+    const pausing = new AbortController()
+    this.#pausing = pausing
+    const signal = AbortSignal.any([pausing.signal, this.#closing.signal])
     await delay(durationMs, undefined, { signal, ref: false }).catch(() => {})
   }
 
