@@ -19,14 +19,19 @@ export class AccountCounts {
     return this.#current.get(accountId) ?? 0
   }
 
-  /** Adds to `sums` what is left of the window before the present one. Begins a new window if it is time. */
-  addEarlier(sums: Map<string, number>, nowMs: number): void {
+  /** Begins a new window if it is time. */
+  moveOn(nowMs: number): void {
     if (nowMs - this.#startedMs >= 2 * WINDOW_MS) this.#current.clear()
     if (nowMs - this.#startedMs >= WINDOW_MS) {
       this.#previous = this.#current
       this.#current = new Map()
       this.#startedMs = nowMs
     }
+  }
+
+  /** Adds to `sums` what is left of the window before the present one. */
+  addEarlier(sums: Map<string, number>, nowMs: number): void {
+    this.moveOn(nowMs)
     const share = 1 - (nowMs - this.#startedMs) / WINDOW_MS
     for (const [accountId, count] of this.#previous)
       sums.set(accountId, (sums.get(accountId) ?? 0) + count * share)

@@ -81,14 +81,11 @@ export class LoadGate {
   /** Called regularly with the duration of a turn of the event loop. */
   noteTurn(turnMs: number, nowMs: number): void {
     const { turnMsMax, unitsMin } = this.#options
+    this.#begun.moveOn(nowMs)
     if (turnMsMax === 0) return
     const isSlow = turnMs > turnMsMax
     this.#slowTurns = isSlow ? this.#slowTurns + 1 : 0
-    if (!this.isLimiting && this.#slowTurns < SLOW_TURNS) {
-      // Only to move the windows on.
-      this.#begun.addEarlier(new Map(), nowMs)
-      return
-    }
+    if (!this.isLimiting && this.#slowTurns < SLOW_TURNS) return
     this.#measure(nowMs)
     if (!this.isLimiting) {
       if (this.#total <= unitsMin) return
