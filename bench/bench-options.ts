@@ -28,7 +28,7 @@ export const usage = `npm run bench -- [flags]
   --only a,b            these contestants: parkway, parkway-free, bare, floor, nginx, portkey, litellm
   --skip a,b            all but these
   --before DIR          the gateway of another checkout beside this one, as the contestant before
-  --scenario a,b        these scenarios: requests, streams, stream-costs, wires, embeddings, tasks, media, credit, and deployments, command-line, client-proxy, console, fairness, budgets, batches, files
+  --scenario a,b        these scenarios: requests, streams, stream-costs, wires, embeddings, tasks, media, credit, and deployments, command-line, client-proxy, console, fairness, budgets, batches, files, overload
   --soak 10m            the gateway alone at full load for that long; is its memory flat?
   --growth              the gateway with more accounts, usage rows and processes; is its cost a request flat?
   --one-core            the gateway's PostgreSQL on the gateway's core, instead of on the other

@@ -9,6 +9,7 @@ import { embeddings } from './scenarios/embeddings.ts'
 import { fairness } from './scenarios/fairness.ts'
 import { files } from './scenarios/files.ts'
 import { media } from './scenarios/media.ts'
+import { overload } from './scenarios/overload.ts'
 import { requests } from './scenarios/requests.ts'
 import type { Scenario } from './scenarios/scenario.ts'
 import { streamCosts } from './scenarios/stream-costs.ts'
@@ -38,4 +39,5 @@ export const furtherScenarios: readonly Scenario[] = [
   budgets,
   batches,
   files,
+  overload,
 ]

@@ -78,6 +78,7 @@ describe('operations', () => {
       bodyBytesMax: 1024,
       bodiesInWork: new BodiesInWork({ bytesMax: 1024 }),
       runForAccount: (_, work) => work(),
+      readOld: (_, __, work) => work(),
     })
     return app
   }

@@ -2,6 +2,7 @@
 import type { LoadJob } from './load-job.ts'
 import { runExchanges } from './run-exchanges.ts'
 import { runHeldStreams } from './run-held-streams.ts'
+import { runOpenLoop } from './run-open-loop.ts'
 import { runTasks } from './run-tasks.ts'
 
 process.on('message', (job: LoadJob) => {
@@ -14,5 +15,6 @@ process.on('disconnect', () => process.exit(0))
 
 function runJob(job: LoadJob): Promise<unknown> {
   if (job.kind === 'tasks') return runTasks(job)
+  if (job.kind === 'open-loop') return runOpenLoop(job)
   return job.kind === 'exchanges' ? runExchanges(job) : runHeldStreams(job)
 }

@@ -8,6 +8,8 @@ import type {
   HeldStreamsJob,
   HeldStreamsResult,
   LoadJob,
+  OpenLoopJob,
+  OpenLoopResult,
   TasksJob,
   TasksResult,
   Traffic,
@@ -19,6 +21,7 @@ export interface LoadGenerator {
   runExchanges(job: Omit<ExchangeJob, 'kind'>): Promise<ExchangeResult>
   runHeldStreams(job: Omit<HeldStreamsJob, 'kind'>): Promise<HeldStreamsResult>
   runTasks(job: Omit<TasksJob, 'kind'>): Promise<TasksResult>
+  runOpenLoop(job: Omit<OpenLoopJob, 'kind'>): Promise<OpenLoopResult>
   /** All traffic to a port since the start. */
   trafficOf(port: number): Traffic
 }
@@ -51,6 +54,7 @@ export function startLoadGenerator({ directory }: { directory: string }): LoadGe
     runExchanges: async (job) => run<ExchangeResult>({ kind: 'exchanges', ...job }),
     runHeldStreams: async (job) => run<HeldStreamsResult>({ kind: 'held-streams', ...job }),
     runTasks: async (job) => run<TasksResult>({ kind: 'tasks', ...job }),
+    runOpenLoop: async (job) => run<OpenLoopResult>({ kind: 'open-loop', ...job }),
     trafficOf,
   }
 }

@@ -1,5 +1,5 @@
 /** Jobs of the load generator and their results. Both cross a process boundary as JSON. */
-export type LoadJob = ExchangeJob | HeldStreamsJob | TasksJob
+export type LoadJob = ExchangeJob | HeldStreamsJob | TasksJob | OpenLoopJob
 
 export interface ExchangeJob {
   readonly kind: 'exchanges'
@@ -94,4 +94,60 @@ export interface TasksResult extends Traffic {
   /** From the request to the answer that reports completion. */
   readonly durationP50Ms: number
   readonly durationP99Ms: number
+}
+
+/** Requests that are sent when they are due, whether or not earlier ones have been answered. */
+export interface OpenLoopJob {
+  readonly kind: 'open-loop'
+  readonly port: number
+  readonly sources: readonly OpenLoopSource[]
+  /** A later answer is of no use to its client. */
+  readonly deadlineMs: number
+  readonly warmupMs: number
+  readonly durationMs: number
+}
+
+/** One client, with connections of its own. */
+interface OpenLoopSource {
+  readonly request: string
+  /** What is due while all are in use is not sent, and counted. */
+  readonly connectionsMax: number
+  /** Whether an answer is charged, so that it counts as traffic. */
+  readonly isCharged: boolean
+  /** Requests that are due earlier are not counted. */
+  readonly countedFromMs: number
+  readonly perSecond: number
+  /** When its first and its last request is due, since the start of the job. */
+  readonly fromMs: number
+  readonly untilMs: number
+  /** What is due while so many are in progress is left out, and not counted. */
+  readonly inProgressMax: number
+}
+
+export interface OpenLoopResult extends Traffic {
+  /** In the order of the sources. */
+  readonly sources: readonly OpenLoopFigures[]
+}
+
+/** What became of the requests of one source that are counted. Times count from when a request was due. */
+export interface OpenLoopFigures {
+  readonly due: number
+  /** Not sent, because no connection was free. */
+  readonly unsent: number
+  /** Whole answers with status 200 within the deadline. */
+  readonly useful: number
+  /** Whole answers with status 200 after it. */
+  readonly late: number
+  /** Answers with status 503, and those of them that say when to come again. */
+  readonly refused: number
+  readonly refusedWithPause: number
+  /** Everything else: other statuses, lost connections, answers that end with an error. */
+  readonly failures: number
+  readonly firstFailure: string | null
+  /** In progress when the job ended. */
+  readonly unfinished: number
+  readonly latencyP50Ms: number
+  readonly latencyP99Ms: number
+  readonly refusalP50Ms: number
+  readonly refusalP99Ms: number
 }

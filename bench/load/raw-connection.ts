@@ -11,13 +11,14 @@ export interface RawConnectionHandlers {
   onOpen(): void
   onBody(bytes: Buffer): void
   /** A complete answer has arrived. */
-  onAnswer(status: number): void
+  onAnswer(status: number, head: string): void
   /** The connection was closed by either side. Not called after `close()`. */
   onLost(reason: string): void
 }
 
 export function openRawConnection(port: number, handlers: RawConnectionHandlers): RawConnection {
   let status = 0
+  let lastHead = ''
   let isClosed = false
   const lose = (reason: string) => {
     if (isClosed) return
@@ -28,10 +29,11 @@ export function openRawConnection(port: number, handlers: RawConnectionHandlers)
   const parser = new HttpMessageParser(
     {
       onHead: (head) => {
+        lastHead = head
         status = Number(head.slice(STATUS_START, STATUS_START + 3))
       },
       onBody: (bytes) => handlers.onBody(bytes),
-      onEnd: () => handlers.onAnswer(status),
+      onEnd: () => handlers.onAnswer(status, lastHead),
     },
     { isBodyEndedByClose: true },
   )

@@ -14,7 +14,7 @@ import { createLinkMails, createPeople } from '../modules/people/people.ts'
 import { createProjects } from '../modules/projects/projects.ts'
 import { createSessions, createSignInCode } from '../modules/sessions/sessions.ts'
 import { endRefusedRequests } from '../http/connections/end-refused-requests.ts'
-import { createServer } from '../http/server.ts'
+import { createServer, type OverloadOptions } from '../http/server.ts'
 import { createMailer } from '../mail/mailer.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { nanoUsdFromUsd } from '../kernel/money.ts'
@@ -35,6 +35,7 @@ import { roomForConnections, roomForRefused } from './process/connection-room.ts
 import { exampleModel } from './build/example-model.ts'
 import { ownUrlOf } from './settings/own-url.ts'
 import type { FirstKey, ReadyGateway } from './process/process-messages.ts'
+import { createOverloadReporter } from './report/report-overload.ts'
 import { createExchangeReporter } from './report/report-exchange.ts'
 import { createDatabaseStateReader } from './report/read-database-state.ts'
 import { watchCertificates } from './report/watch-certificates.ts'
@@ -54,11 +55,16 @@ interface ComposeOptions {
   readonly catalogSource?: unknown
   /** Whether other processes listen on the same port. */
   readonly sharePort?: boolean
+  /** Replaces the measurement of overload, for tests. */
+  readonly overload?: Partial<Pick<OverloadOptions, 'unitsMin' | 'measureTurns'>>
   /** Called as soon as the first account and its key are stored, because the rest of the start may fail. */
   readonly onFirstKey?: (key: FirstKey) => void
   /** Returns the metrics of all processes, if there are several. */
   readonly expositionOfAll?: () => Promise<Exposition>
 }
+
+/** Requests that run or began in the last second. A process that is too slow for so few has another problem than overload. */
+const OVERLOAD_UNITS_MIN = 256
 
 const CONSOLE_DIRECTORY = resolve(import.meta.dirname, '../../console/dist')
 
@@ -121,7 +127,11 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
     const certificates = watchCertificates({ public_url: config.publicUrl })
     begun.defer(() => certificates.close())
     metrics.state.readFrom({
-      readProcess: () => ({ pool: modules.pool.poolState, isWorkerRunning: worker?.isRunning() === true }),
+      readProcess: () => ({
+        pool: modules.pool.poolState,
+        replica: modules.reads.state,
+        isWorkerRunning: worker?.isRunning() === true,
+      }),
       readDatabase: createDatabaseStateReader(database),
       readCertificates: () => certificates.ends,
     })
@@ -181,12 +191,19 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       bodyBytesMax: config.bodyBytesMax,
       bodiesInWorkBytesMax: roomForBodies(config.bodyBytesMax),
       runForAccount: (accountId, work) => modules.pool.shares.runFor(accountId, work),
+      readOld: (accountId, note, work) => modules.reads.run(accountId, note, work),
       uploadDirectory: tmpdir(),
       connectionsMax: roomForConnections(config.connectionsMax),
       refusedMax: roomForRefused(),
       unauthenticatedBytesMax: config.unauthenticatedBytesMax,
       isKnownKey: (token) => keys.isKnown(token),
       onConnectionRefused: () => metrics.limits.refused('connections'),
+      overload: {
+        turnMsMax: config.overloadTurnMs,
+        unitsMin: OVERLOAD_UNITS_MIN,
+        observer: createOverloadReporter({ metrics, logger }),
+        ...options.overload,
+      },
       isFast: config.fastHttp,
       requestMsMax: config.requestTimeoutMs,
       keepsBodies: config.logPrompts,

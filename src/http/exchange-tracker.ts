@@ -74,6 +74,11 @@ export class ExchangeTracker {
     return callers
   }
 
+  /** The accounts of the running requests, once for each request. */
+  *accounts(): Generator<string> {
+    for (const { caller } of this.#running) if (caller !== null) yield caller.accountId
+  }
+
   /** Ends the running requests of this key whose routes it may no longer use. */
   cancelForbidden(caller: Caller): void {
     for (const exchange of this.#running.slice()) {

@@ -18,9 +18,13 @@ import type { TakeFiles } from './multipart/take-files.ts'
 import { createKnownPaths, type KnownPaths } from './known-paths.ts'
 import { isAnthropicPath } from './other-paths.ts'
 import { requireStorable } from './bodies/parse-body.ts'
+import type { Caller } from '../modules/keys/keys.ts'
+import type { LoadGate } from './overload/load-gate.ts'
+import { requireRoom } from './overload/require-room.ts'
 import type { RefusedBodies } from './bodies/refused-bodies.ts'
 import type { BodiesInWork } from './bodies/bodies-in-work.ts'
 import { readBody } from './bodies/read-body.ts'
+import type { ReadOld } from './answers/tell-as-of.ts'
 import { registerRoutes, type RunForAccount } from './register-route.ts'
 import { speaksAnthropic } from './speaks-anthropic.ts'
 import { requirePlainBody } from './bodies/require-plain-body.ts'
@@ -50,6 +54,8 @@ interface FrameworkOptions {
   readonly refusedBodies: RefusedBodies
   readonly bodiesInWork: BodiesInWork
   readonly runForAccount: RunForAccount
+  readonly readOld: ReadOld
+  readonly load: LoadGate
   readonly tracker: ExchangeTracker
   readonly corsOrigins: readonly string[]
   readonly bodyBytesMax: number
@@ -118,7 +124,10 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
   app.addHook('preParsing', async ({ exchange, raw: { headers, socket }, routeOptions }) => {
     const { caller, admission, incoming } = exchange
     if (caller !== null || admission !== null) options.gate.release(socket)
-    if (caller !== null) options.refusedBodies.requireTurn(caller, incoming)
+    if (caller !== null) {
+      requireRoom(options.load, exchange, caller)
+      options.refusedBodies.requireTurn(caller, incoming)
+    }
     const isPlain = routeOptions.config.takesCompressedBody !== true
     if (isPlain && headers['content-length'] !== '0') requirePlainBody(headers)
   })

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { createRequestId } from '../kernel/identifiers.ts'
 import { nextLoopTurn } from '../kernel/turns/loop-turns.ts'
 import { AppError } from '../kernel/app-error.ts'
 import { editJsonObject } from '../kernel/json/edit-json-object.ts'
@@ -30,6 +31,10 @@ import { readBody } from './bodies/read-body.ts'
 import { replayDirectly } from './answers/replay-answer.ts'
 import type { DirectRequest, HotRoute } from './route.ts'
 import { compileCheck } from './bodies/validate.ts'
+import type { LoadGate } from './overload/load-gate.ts'
+import { PacedAnswers } from './overload/paced-answers.ts'
+import { createOverloadRefusals, overloaded } from './overload/overload-refusal.ts'
+import { openAiWire } from '../wires/openai-chat/openai-wire.ts'
 import { validatorOf } from './bodies/validator-of.ts'
 
 interface HotRoutesOptions {
@@ -39,6 +44,7 @@ interface HotRoutesOptions {
   readonly runOnce: RunOnce
   readonly refusedBodies: RefusedBodies
   readonly bodiesInWork: BodiesInWork
+  readonly load: LoadGate
   readonly tracker: ExchangeTracker
   readonly bodyBytesMax: number
   /** Whether bodies are kept for the log. */
@@ -85,18 +91,50 @@ export function createHotRoutes(options: HotRoutesOptions): HotRoutes {
     }
     return undefined
   }
+  const refuseOverload = createOverloadRefusals()
+  const pacedRefusals = new PacedAnswers(REFUSALS)
+  /** Refuses a request that has arrived whole, with as little work as possible. Returns false if it has to be served. */
+  const refuseEarly = (
+    incoming: RequestMessage,
+    response: ResponseMessage,
+    { path, wire = openAiWire }: HotRoute,
+    caller: Caller,
+  ): boolean => {
+    if (options.load.admits(caller.accountId, path)) return false
+    pacedRefusals.add(() => {
+      if (response.destroyed) return
+      const id = createRequestId(Date.now())
+      refuseOverload(response, { id, wire, headers: startHeaders({ id, wire, incoming }) })
+    })
+    return true
+  }
+  const startHeaders = ({ id, wire, incoming }: Answered): string[] => {
+    const headers = ['x-request-id', id, 'x-content-type-options', 'nosniff']
+    const { headersOf } = wire
+    if (headersOf !== undefined) headers.push(...headersOf(id))
+    if (options.isClosing()) headers.push('connection', 'close')
+    const { origin } = incoming.headers
+    if (origin !== undefined) headers.push(...options.corsHeaders(origin))
+    return headers
+  }
   const reading = { bytesMax: options.bodyBytesMax, bodiesInWork: options.bodiesInWork }
 
   const serve: HotRoutes['serve'] = (incoming, response, source) => {
     const found = find(incoming.url ?? '')
     if (found === undefined) throw new Error(`${incoming.url} is no hot route`)
     const { route, check } = found.route
+    const isWhole = Buffer.isBuffer(source)
+    const early = options.load.isLimiting && isWhole ? attempt(() => options.authenticate(incoming)) : null
+    const known =
+      early !== null && 'result' in early && !(early.result instanceof Promise) ? early.result : null
+    if (known !== null && refuseEarly(incoming, response, route, known)) return
     const exchange = options.tracker.begin(incoming, response, route.path)
     exchange.pathModel = found.model
     exchange.room = options.bodiesInWork
     if (route.wire !== undefined) exchange.wire = route.wire
 
     const answer = (caller: Caller): void => {
+      if (known === null && !options.load.admits(caller.accountId, route.path)) throw overloaded()
       requireAccess(caller, route.access)
       exchange.caller = caller
       exchange.access = route.access
@@ -153,15 +191,6 @@ export function createHotRoutes(options: HotRoutesOptions): HotRoutes {
       const replay = (kept: KeptAnswer): void => replayDirectly(exchange, startHeaders(exchange), kept)
       return options.runOnce({ exchange, key, body: given.text, replay }, handle)
     }
-    const startHeaders = ({ id }: Exchange): string[] => {
-      const headers = ['x-request-id', id, 'x-content-type-options', 'nosniff']
-      const { headersOf } = exchange.wire
-      if (headersOf !== undefined) headers.push(...headersOf(id))
-      if (options.isClosing()) headers.push('connection', 'close')
-      const { origin } = incoming.headers
-      if (origin !== undefined) headers.push(...options.corsHeaders(origin))
-      return headers
-    }
     const fail = (thrown: unknown): void => {
       const told = options.refusedBodies.count(thrown, exchange)
       if (told instanceof Promise) void told.then(tell)
@@ -180,18 +209,33 @@ export function createHotRoutes(options: HotRoutesOptions): HotRoutes {
     }
 
     run(() => {
-      const caller = options.authenticate(incoming)
+      if (early !== null && 'error' in early) throw early.error
+      const caller = early === null ? options.authenticate(incoming) : early.result
       if (!(caller instanceof Promise)) {
         answer(caller)
         return
       }
-      const heldBytes = Buffer.isBuffer(source) ? source.length : 0
+      const heldBytes = isWhole ? source.length : 0
       if (!options.gate.hold(heldBytes)) throw tooManyUnknown()
       caller.finally(() => options.gate.giveBack(heldBytes)).then((known) => run(() => answer(known)), fail)
     })
   }
 
   return { isServed: (url) => find(url) !== undefined, serve }
+}
+
+/** Refusals beyond these wait, because each takes as much time as a tenth of an answer. */
+const REFUSALS = { perSecond: 2_000, waitMsMax: 700 }
+
+/** What the first headers of an answer depend on. */
+type Answered = Pick<Exchange, 'id' | 'wire' | 'incoming'>
+
+function attempt<Result>(work: () => Result): { readonly result: Result } | { readonly error: unknown } {
+  try {
+    return { result: work() }
+  } catch (error) {
+    return { error }
+  }
 }
 
 interface FoundRoute {

@@ -16,6 +16,7 @@ import { compileUnhonoured } from './bodies/refuse-unhonoured.ts'
 import { handleOnce } from './answers/replay-answer.ts'
 import type { Route } from './route.ts'
 import { compileCheck, compileConversion } from './bodies/validate.ts'
+import { tellAsOf, type ReadOld } from './answers/tell-as-of.ts'
 import { nextLoopTurn } from '../kernel/turns/loop-turns.ts'
 import { AppError } from '../kernel/app-error.ts'
 import { tagCaller, TAGS_HEADER } from '../modules/keys/keys.ts'
@@ -34,6 +35,7 @@ export interface RouteSurroundings {
   readonly bodyBytesMax: number
   readonly bodiesInWork: BodiesInWork
   readonly runForAccount: RunForAccount
+  readonly readOld: ReadOld
 }
 
 /** Registers the routes. Those that take other bodies than JSON are in a scope for each kind of body, because a scope takes long. */
@@ -69,7 +71,7 @@ function bodiesOf(route: Route): ((scope: FastifyInstance) => void) | null {
 
 /** Registers one route with the framework: authenticate, parse, validate, then call the route. */
 function registerRoute(app: FastifyInstance, route: Route, surroundings: RouteSurroundings): void {
-  const { guard, runOnce, takeFiles, runForAccount, idempotency } = surroundings
+  const { guard, runOnce, takeFiles, runForAccount, readOld, idempotency } = surroundings
   const readInput = compileInput(route, surroundings)
   const isOnce = route.method === 'POST' && route.access !== null
 
@@ -144,8 +146,11 @@ function registerRoute(app: FastifyInstance, route: Route, surroundings: RouteSu
 
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const { caller, admission } = request.exchange
-    const answered = (): Promise<unknown> => answer(request, reply)
     const accountId = caller?.accountId ?? admission?.accountId ?? null
+    const answered = (): Promise<unknown> =>
+      route.mayBeOld === true && accountId !== null
+        ? readOld(accountId, tellAsOf(reply), () => answer(request, reply))
+        : answer(request, reply)
     const result = await (accountId === null ? answered() : runForAccount(accountId, answered))
     return result === undefined ? reply : result
   }

@@ -23,6 +23,8 @@ export interface RouteDescription {
   readonly needsConfirmation?: true
   /** The route itself is free; each request that it makes to a model is charged like a chat request. */
   readonly isChargedByCall?: true
+  /** Its reads may be as old as a replica of the database is; the answer then says how old. Only routes that decide nothing by them. */
+  readonly mayBeOld?: true
   /** Its charges have the tags of the header, and those in the metadata of its body. Hot routes have both. */
   readonly takesTags?: 'header' | 'metadata'
   readonly body?: TSchema

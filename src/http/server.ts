@@ -1,5 +1,5 @@
 import { createServer as createHttpServer, type Server as HttpServer } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { AppError } from '../kernel/app-error.ts'
 import { ClientDisconnected } from '../kernel/client-disconnected.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -11,6 +11,7 @@ import type { Idempotency } from '../modules/idempotency/idempotency.ts'
 import { answerClientError } from './connections/answer-client-error.ts'
 import { refuseBadHost } from './connections/check-host.ts'
 import { ConnectionGate } from './connections/connection-gate.ts'
+import { openListeners, type Listeners } from './connections/open-listeners.ts'
 import { WaitingConnections } from './connections/waiting-connections.ts'
 import type { ConsoleSite } from './console-site/console-site.ts'
 import { createCorsHeaders } from './answers/cors-headers.ts'
@@ -27,6 +28,9 @@ import { createTakeFiles } from './multipart/take-files.ts'
 import { BodiesInWork } from './bodies/bodies-in-work.ts'
 import { createRefusedBodies } from './bodies/refused-bodies.ts'
 import { requireSmallOpenBodies } from './bodies/require-small-open-bodies.ts'
+import { LoadGate, type LoadGateObserver } from './overload/load-gate.ts'
+import { measureTurns } from './overload/measure-turns.ts'
+import type { ReadOld } from './answers/tell-as-of.ts'
 import type { RunForAccount } from './register-route.ts'
 import { isHotRoute, type HotRoute, type Route } from './route.ts'
 import { PROBE_PATHS } from './connections/probe-paths.ts'
@@ -50,6 +54,7 @@ export interface ServerOptions {
   /** Memory for the bodies of all running requests. */
   readonly bodiesInWorkBytesMax: number
   readonly runForAccount: RunForAccount
+  readonly readOld: ReadOld
   /** Directory for uploaded files while their requests run. */
   readonly uploadDirectory: string
   /** Maximum number of client connections. */
@@ -61,6 +66,7 @@ export interface ServerOptions {
   /** Whether a key is cached. */
   readonly isKnownKey: (token: string) => boolean
   readonly onConnectionRefused: () => void
+  readonly overload: OverloadOptions
   /** Whether simple requests are read without Node's HTTP server. */
   readonly isFast: boolean
   /** Maximum time for a client to send its whole request. */
@@ -69,6 +75,16 @@ export interface ServerOptions {
   readonly keepsBodies: boolean
   /** How many bytes of each body are captured to be stored. Null: none. */
   readonly capturedBytesOf: (caller: Caller) => number | null
+}
+
+export interface OverloadOptions {
+  /** Loop turns that take longer mean overload. 0 refuses nothing. */
+  readonly turnMsMax: number
+  /** Requests that run or began in the last second and are always taken. */
+  readonly unitsMin: number
+  readonly observer: LoadGateObserver
+  /** Replaces the measurement, for tests. Returns a function that stops it. */
+  readonly measureTurns?: typeof measureTurns | undefined
 }
 
 export interface Server {
@@ -119,6 +135,10 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     isTrusted: (bytes) => isTrustedHead(bytes, options.isKnownKey),
     onRefused: options.onConnectionRefused,
   })
+  const load = new LoadGate({ ...options.overload, listRunning: () => tracker.accounts() })
+  const stopMeasuring = (options.overload.measureTurns ?? measureTurns)((turnMs, nowMs) =>
+    load.noteTurn(turnMs, nowMs),
+  )
   const shared = {
     ...options,
     gate,
@@ -127,6 +147,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     refusedBodies: createRefusedBodies(options),
     bodiesInWork: new BodiesInWork({ bytesMax: options.bodiesInWorkBytesMax }),
     tracker,
+    load,
     isClosing: () => isClosing,
     onError: logDefect,
   }
@@ -163,6 +184,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     if (gate.admit(socket)) waiting.add(socket)
   })
   const framework = await createFramework({ ...shared, http })
+  let listeners: Listeners | null = null
   http.on('request', (incoming, response) => {
     if (refuseBadHost(incoming, response)) return
     if (incoming.method === 'POST' && direct.isServed(incoming.url ?? ''))
@@ -173,9 +195,9 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   return {
     listExchanges: () => tracker.running,
 
-    async listen({ host, port, sharePort }) {
-      await listening(http, { host, port, reusePort: sharePort })
-      return { host, port: (http.address() as AddressInfo).port }
+    async listen(where) {
+      listeners = await openListeners(http, where)
+      return listeners
     },
 
     open: () => waiting.open(),
@@ -196,6 +218,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       const closed = new Promise<void>((resolve) => {
         http.close(() => resolve())
       })
+      listeners?.close()
       waiting.close()
       http.closeIdleConnections()
       fast.closeIdle()
@@ -210,6 +233,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       http.closeAllConnections()
       fast.close()
       await closed
+      stopMeasuring()
       await framework.close()
       await spool.close()
     },
@@ -223,19 +247,6 @@ function takeConnections(http: HttpServer): (socket: Socket) => void {
   return (socket) => {
     for (const listener of listeners) Reflect.apply(listener, http, [socket])
   }
-}
-
-function listening(
-  http: HttpServer,
-  options: { host: string; port: number; reusePort: boolean },
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    http.once('error', reject)
-    http.listen({ ...options, backlog: 4096 }, () => {
-      http.off('error', reject)
-      resolve()
-    })
-  })
 }
 
 async function settlesWithin(work: Promise<void>, timeMs: number): Promise<boolean> {

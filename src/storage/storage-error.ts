@@ -22,6 +22,7 @@ export type StorageErrorCode =
   | 'bad_archive'
   | 'bad_message'
   | 'disconnected'
+  | 'replica_lost'
 
 /** An error that an operator can act on. The message says what is wrong and what to do. */
 export class StorageError extends Error {

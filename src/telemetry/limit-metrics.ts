@@ -5,6 +5,8 @@ import { createCounterFamily, createGaugeFamily } from './metric-family.ts'
 export interface LimitMetrics {
   /** Called when a limit refused a request. */
   refused(layer: string): void
+  /** Whether the process refuses requests because it has too much to do. */
+  overloaded(isOverloaded: boolean): void
   /** The number of limits of which this process has borrowed a part. */
   borrowed(count: number): void
   /** Whether the limits use only what is borrowed, because the database is unavailable. */
@@ -28,7 +30,15 @@ export function createLimitMetrics(registry: Registry): LimitMetrics {
     labelNames: [],
     aggregator: 'max',
   }).series()
+  const overloaded = createGaugeFamily(registry, {
+    name: 'parkway_overloaded',
+    help: 'Processes that refuse requests because they have more than they can answer.',
+    labelNames: [],
+  }).series()
   return {
+    overloaded: (isOverloaded) => {
+      overloaded.value = isOverloaded ? 1 : 0
+    },
     refused: (layer) => {
       refusals.series(layer).value += 1
     },

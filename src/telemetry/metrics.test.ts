@@ -92,7 +92,7 @@ describe('metrics', () => {
     const metrics = createMetrics()
     let isAway = false
     metrics.state.readFrom({
-      readProcess: () => ({ pool: { size: 10, inUse: 4, waiting: 2 }, isWorkerRunning: true }),
+      readProcess: () => ({ pool: { size: 10, inUse: 4, waiting: 2 }, replica: null, isWorkerRunning: true }),
       readDatabase: async () => {
         if (isAway) throw new Error('away')
         return DATABASE

@@ -27,6 +27,8 @@ export interface Metrics {
   /** Must be followed by one `requestFinished` of the same route. */
   requestStarted(route: string): void
   requestFinished(request: FinishedRequest): void
+  /** Called for a request that was answered 503 without having been started. */
+  requestRefused(route: string): void
   /** Called when an account was charged for work that is no request, such as a task. */
   spent(spend: { model: string; provider: string; costUsd: number }): void
   upstreamAttempted(attempt: UpstreamAttempt): void
@@ -81,6 +83,7 @@ export interface Exposition {
   readonly text: string
 }
 
+const SERVICE_UNAVAILABLE = '503'
 const BREAKER_VALUES: Record<BreakerState, number> = { closed: 0, 'half-open': 1, open: 2 }
 
 interface MetricsOptions {
@@ -112,6 +115,9 @@ export function createMetrics({
       families.inFlight.series(route).value += 1
     },
     requestFinished: (request) => recordRequest(findRequestSeries(request), request),
+    requestRefused: (route) => {
+      families.requests.series(route, '', '', SERVICE_UNAVAILABLE).value += 1
+    },
     spent: ({ model, provider, costUsd }) => {
       families.spend.series(labelModel(model, isKnownModel), provider).value += costUsd
     },

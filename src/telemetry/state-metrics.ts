@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client'
-import { createGaugeFamily } from './metric-family.ts'
+import { createCounterFamily, createGaugeFamily } from './metric-family.ts'
 
 /** Metrics of a state that is read when somebody asks for it. */
 export interface StateMetrics {
@@ -20,6 +20,16 @@ interface StateReaders {
 interface ProcessState {
   readonly pool: { readonly size: number; readonly inUse: number; readonly waiting: number }
   readonly isWorkerRunning: boolean
+  /** Null without a replica. */
+  readonly replica: ReplicaFigures | null
+}
+
+interface ReplicaFigures {
+  readonly isUsed: boolean
+  /** Null if it is not known. */
+  readonly lagMs: number | null
+  readonly readsOfReplica: number
+  readonly readsOfPrimary: number
 }
 
 /** What only the database knows. All processes see the same. */
@@ -82,6 +92,16 @@ function createStateFamilies(registry: Registry) {
     createGaugeFamily(registry, { name, help, labelNames, aggregator: 'min' })
   return {
     pool: gauge('parkway_database_pool_connections', 'Connections to the database, by state.', ['state']),
+    replicaUsed: least(
+      'parkway_read_replica_in_use',
+      '1 while reads that may be old use the replica, 0 while they use the primary.',
+    ),
+    replicaLag: shared('parkway_read_replica_lag_seconds', 'How old the data of the replica is.'),
+    replicaReads: createCounterFamily(registry, {
+      name: 'parkway_replica_reads_total',
+      help: 'Requests whose reads may be old, by the server that was read.',
+      labelNames: ['server'],
+    }),
     poolWaiting: gauge('parkway_database_pool_waiting', 'Queries that wait for a connection.'),
     workers: gauge('parkway_workers_running', 'Processes that work on tasks.'),
     certificates: least(
@@ -137,7 +157,13 @@ function createStateFamilies(registry: Registry) {
   }
 }
 
-function setProcess(families: Families, { pool, isWorkerRunning }: ProcessState): void {
+function setProcess(families: Families, { pool, replica, isWorkerRunning }: ProcessState): void {
+  if (replica !== null) {
+    families.replicaUsed.series().value = replica.isUsed ? 1 : 0
+    if (replica.lagMs !== null) families.replicaLag.series().value = replica.lagMs / 1e3
+    families.replicaReads.series('replica').value = replica.readsOfReplica
+    families.replicaReads.series('primary').value = replica.readsOfPrimary
+  }
   families.pool.series('in_use').value = pool.inUse
   families.pool.series('free').value = Math.max(0, pool.size - pool.inUse)
   families.poolWaiting.series().value = pool.waiting

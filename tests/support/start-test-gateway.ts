@@ -46,6 +46,8 @@ export interface TestGatewayOptions {
   readonly mayAnswerAnything?: true
   /** Replaces the clock of the machine. */
   readonly machineClock?: Clock
+  /** Replaces the measurement of overload. */
+  readonly overload?: Parameters<typeof composeGateway>[0]['overload']
   /** Where the log is written, if `LOG_LEVEL` is set. Default: standard output. */
   readonly logFile?: string
 }
@@ -86,6 +88,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     connectionString,
     logger,
     machineClock: options.machineClock,
+    ...(options.overload === undefined ? {} : { overload: options.overload }),
     catalogSource: LASTING_CATALOG,
   })
   const baseUrl = gateway.url

@@ -1,6 +1,7 @@
 import {
   createInference,
   isBreakerFailure,
+  UpstreamRoom,
   type Inference,
   type InferenceOptions,
 } from '../../modules/inference/inference.ts'
@@ -18,6 +19,7 @@ import { endOfAttempt, measureAnswer } from '../report/measure-provider.ts'
 import { createTraceForwarding } from '../report/forward-trace.ts'
 import { createCallReporter } from '../report/report-call.ts'
 import { reportUncovered } from '../report/report-uncovered.ts'
+import { roomForConnections } from '../process/connection-room.ts'
 import type { ShortageWatch } from '../process/shortage-watch.ts'
 import { providerVariableOf } from '../settings/provider-settings.ts'
 
@@ -36,15 +38,21 @@ export function buildInference(
   config: Config,
   { limits, requestLog, usage, deployments, metrics, shortages, logger, tracer, ...parts }: Parts,
 ): Inference {
+  const room = new UpstreamRoom({
+    requestsMax: roomForConnections(config.connectionsMax),
+    onRefused: () => metrics.limits.refused('provider_room'),
+  })
   return createInference({
     ...parts,
     limits,
     variableOf: providerVariableOf,
     acquireSlot: (provider, { caller, cancellation, giveWay }) => {
       const slots = slotsOf(config, provider)
-      if (slots === null) return null
       const { accountId } = caller
-      return limits.acquireSlot({ pool: provider.id, slots, accountId, cancellation, giveWay })
+      // Servers with slots have a fair queue of their own.
+      return slots === null
+        ? room.enter(provider.id, accountId)
+        : limits.acquireSlot({ pool: provider.id, slots, accountId, cancellation, giveWay })
     },
     timeouts: upstreamTimeouts(config),
     forwardTrace: createTraceForwarding(tracer, config.traceReceivers),

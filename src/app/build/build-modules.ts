@@ -31,11 +31,12 @@ import { createDatabaseClock } from '../../storage/database-clock.ts'
 import type { Database } from '../../storage/database.ts'
 import { createMessageBus, type MessageBus } from '../../storage/bus/message-bus.ts'
 import type { Installation } from '../../storage/installation.ts'
+import type { ReplicaReads } from '../../storage/replica/replica-reads.ts'
 import { reportOutages } from '../../storage/connection/report-outages.ts'
 import { startFoldingStoredBytes } from '../../storage/stored-bytes/fold-stored-bytes.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
-import { createTracer, parseOtlpHeaders, type Tracer } from '../../telemetry/tracing.ts'
+import type { Tracer } from '../../telemetry/tracing.ts'
 import { buildBatches, type BuiltBatches } from './build-batches.ts'
 import { findFilesIn, findUseOfFile } from './find-files-in.ts'
 import { createFiles, type Files } from '../../modules/files/files.ts'
@@ -48,16 +49,17 @@ import { buildLimits } from './build-limits.ts'
 import { buildMedia, buildStore } from './build-media.ts'
 import { buildMetrics } from './build-metrics.ts'
 import { buildOffer, hasProviders, servesRealModels } from './build-offer.ts'
+import { buildReplicaReads } from './build-replica-reads.ts'
 import { buildResponses, performByType } from './build-responses.ts'
 import { findUnknownModelIn } from './find-unknown-model.ts'
 import { openInstallation } from './open-installation.ts'
 import { buildTasks, RECLAIMERS } from './build-tasks.ts'
+import { buildTracer } from './build-tracer.ts'
 import { buildUsage, type BuiltUsage } from './build-usage.ts'
 import { buildWholeAnswers, type BuiltWholeAnswers } from './build-whole-answers.ts'
 import type { Config } from '../settings/config.ts'
 import { ownUrlOf } from '../settings/own-url.ts'
 import { createShortageWatch, type ShortageWatch } from '../process/shortage-watch.ts'
-import { VERSION } from '../version.ts'
 
 export interface Modules extends BuiltBatches, BuiltBilling, BuiltDeployments, BuiltUsage, BuiltWholeAnswers {
   /** The database's time. */
@@ -65,6 +67,7 @@ export interface Modules extends BuiltBatches, BuiltBilling, BuiltDeployments, B
   readonly database: Database
   readonly installation: Installation
   readonly pool: Pick<ReturnType<typeof connectDatabase>, 'poolState' | 'shares'>
+  readonly reads: ReplicaReads
   readonly messageBus: MessageBus
   readonly keys: Keys
   readonly accounts: Accounts
@@ -108,7 +111,6 @@ interface BuildOptions {
   readonly connectionString: string
   readonly logger: GatewayLogger
   readonly machineClock?: Clock | undefined
-  /** The built-in models, if they are not those of this release. */
   readonly catalogSource?: unknown
   /** The URL of this gateway, final once it listens. */
   readonly ownUrl?: () => string
@@ -177,6 +179,8 @@ async function openModules(
     observer: metrics.ledger,
   })
   opened.defer(() => ledger.close())
+  const reads = buildReplicaReads(config, { primary: database, clock, ledger, logger })
+  opened.defer(() => reads.close())
   const outbound = createOutbound({ allowedHosts: config.outboundAllow })
   opened.defer(() => outbound.close())
   const limits = await buildLimits(config, { database, messageBus, borrower, ledger, metrics, logger })
@@ -196,15 +200,7 @@ async function openModules(
   const { strangers } = config.limits
   const unauthenticatedThrottle = createUnauthenticatedThrottle({ limits: strangers, messageBus })
   opened.defer(() => unauthenticatedThrottle.close())
-  const tracer = await createTracer({
-    endpoint: config.otlpEndpoint ?? undefined,
-    headers: parseOtlpHeaders(config.otlpHeaders.join(',')),
-    serviceName: config.serviceName,
-    resourceAttributes: parseOtlpHeaders(config.resourceAttributes.join(',')),
-    sampleRatio: config.traceShare,
-    serviceVersion: VERSION,
-    logger,
-  })
+  const tracer = await buildTracer(config, logger)
   opened.defer(() => tracer?.shutdown())
   const filed = { database, outbound, clock, machineClock, logger, ownUrl, quotaOf, installation }
   const store = buildStore(config, { ...filed, metrics: metrics.media })
@@ -236,7 +232,7 @@ async function openModules(
   opened.defer(() => built.close())
   const credit = config.billing ? ledger : freeCredit
   const shortages = createShortageWatch({ clock, logger })
-  const recorded = { ...stored, connectionString, catalog, metrics, installation }
+  const recorded = { ...stored, connectionString, catalog, metrics, installation, reads }
   const used = await buildUsage(config, recorded, opened)
   const inference = buildInference(config, {
     ...served,
@@ -274,6 +270,7 @@ async function openModules(
     mayUseSandbox,
     metrics,
     tracer,
+    reads,
     idempotency,
     limits,
     unauthenticatedThrottle,

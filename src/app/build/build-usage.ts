@@ -21,6 +21,7 @@ import { mayDrop, noteDropped } from '../../storage/archive/may-drop.ts'
 import type { Installation } from '../../storage/installation.ts'
 import type { MediaStore } from '../../storage/media-store/media-store.ts'
 import { keepPartitions, type Retention } from '../../storage/partitions/keep-partitions.ts'
+import type { ReplicaReads } from '../../storage/replica/replica-reads.ts'
 import type { MessageBus } from '../../storage/bus/message-bus.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
@@ -50,6 +51,7 @@ interface Parts {
   readonly logger: GatewayLogger
   readonly sealer: Sealer
   readonly installation: Installation
+  readonly reads: ReplicaReads
 }
 
 /** Builds what records requests. Adds what must be closed to `opened`. */
@@ -58,10 +60,11 @@ export async function buildUsage(
   parts: Parts,
   opened: AsyncDisposableStack,
 ): Promise<BuiltUsage> {
-  const { catalog, database, messageBus, clock, ledger, metrics, logger, sealer } = parts
+  const { catalog, database, messageBus, clock, ledger, metrics, logger, sealer, reads } = parts
   const onDropped = (reason: string, count: number): void => metrics.requestLog.dropped(reason, count)
   const usage = createUsage({
     database,
+    reads,
     clock,
     ledger,
     logger,
@@ -72,6 +75,7 @@ export async function buildUsage(
   const requestLog = createRequestLog({
     database,
     usage,
+    reads,
     onlineIndexes,
     logger,
     retentionDays: config.failedRequestRetentionDays,

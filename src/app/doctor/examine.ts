@@ -8,11 +8,13 @@ import { MIGRATIONS_DIRECTORY } from '../../storage/migrate.ts'
 import { messageOf } from '../../storage/storage-error.ts'
 import { readCertificateEnd } from '../report/watch-certificates.ts'
 import type { Config } from '../settings/config.ts'
+import { connectDatabase } from '../../storage/connection/connect-database.ts'
 import { checkArchives } from './check-archives.ts'
 import { checkDatabase, checkSchema } from './check-database.ts'
 import { checkExports } from './check-exports.ts'
 import { checkMachine, readMachine } from './check-machine.ts'
 import { checkCertificate, checkProviders, readProviders, type CalledAddress } from './check-providers.ts'
+import { examineReplica } from './check-replica.ts'
 import { checkSealing } from './check-sealing.ts'
 import { checkSettings } from './check-settings.ts'
 import { sortFindings, type Finding } from './finding.ts'
@@ -43,6 +45,7 @@ export async function examine(examined: Examined): Promise<Finding[]> {
   const parts = await Promise.all([
     examineDatabase(examined),
     examineExports(examined),
+    examineReads(examined),
     readMachine(config.dataDir).then(checkMachine),
     readProviders(listAddresses(config)).then((states) => checkProviders(states, nowMs)),
     examineCertificate(config.publicUrl),
@@ -100,6 +103,26 @@ async function countApplied(database: Queryable): Promise<number | null> {
     .catch(() => [])
   return rows[0]?.count ?? null
 }
+
+async function examineReads({ config, stored }: Examined): Promise<Finding[]> {
+  const { databaseReadUrl, databaseReadLagMs: lagMsMax } = config
+  if (databaseReadUrl === null || stored === null) return []
+  const replica = connectDatabase({
+    connectionString: databaseReadUrl,
+    poolSize: 1,
+    statementTimeoutMs: REPLICA_MS_MAX,
+    connectTimeoutMs: REPLICA_MS_MAX,
+    isForReading: true,
+  })
+  try {
+    // Without a primary nothing can be compared, which is a finding of its own.
+    return await examineReplica({ primary: stored.database, replica, lagMsMax }).catch(() => [])
+  } finally {
+    await replica.close()
+  }
+}
+
+const REPLICA_MS_MAX = 2_000
 
 function databaseAway(reason: string): Finding {
   return {

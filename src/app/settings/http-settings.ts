@@ -31,6 +31,14 @@ export const HTTP_SETTINGS = {
     },
     { default: 128 * MEBIBYTE, minimum: 128 * 1024, maximum: 65_536 * MEBIBYTE },
   ),
+  overloadTurnMs: integerSetting(
+    {
+      environment: 'PARKWAY_OVERLOAD_TURN_MS',
+      description:
+        'When the turns of its event loop take longer, a process has too much to do: it answers 503 to the accounts that have most. 0 refuses nothing.',
+    },
+    { default: 50, minimum: 0, maximum: 10_000 },
+  ),
   consoleDir: optionalTextSetting({
     environment: 'PARKWAY_CONSOLE_DIR',
     description: 'Where the built console is; `console/dist` of the gateway without it.',

@@ -4,6 +4,7 @@ import { ARCHIVE_SETTINGS } from './archive-settings.ts'
 import { HTTP_SETTINGS } from './http-settings.ts'
 import { isNetwork } from './is-network.ts'
 import { EXPORT_SETTINGS } from './export-settings.ts'
+import { DATABASE_SETTINGS } from './database-settings.ts'
 import { DRAIN_SETTINGS } from './drain-settings.ts'
 import { GPU_SETTINGS } from './gpu-settings.ts'
 import { OPERATOR_SETTINGS } from './operator-settings.ts'
@@ -16,7 +17,6 @@ import {
   amountSetting,
   booleanSetting,
   choiceSetting,
-  databaseUrlSetting,
   integerSetting,
   listSetting,
   objectSetting,
@@ -43,34 +43,7 @@ export const SETTINGS = {
     { environment: 'PARKWAY_DATA_DIR', description: 'Where the gateway keeps its state.' },
     './data',
   ),
-  databaseUrl: databaseUrlSetting({
-    environment: 'DATABASE_URL',
-    description:
-      'A PostgreSQL (14 or later) to use instead of the embedded one. Several hosts with commas between them: the one that takes writes is used.',
-    isSecret: true,
-  }),
-  databaseConnectTimeoutMs: integerSetting(
-    {
-      environment: 'PARKWAY_DATABASE_CONNECT_TIMEOUT_MS',
-      description: 'How long a query waits for a database connection, also while the server restarts.',
-    },
-    { default: 5_000, minimum: 100, maximum: 60_000 },
-  ),
-  databasePoolSize: integerSetting(
-    { environment: 'PARKWAY_DATABASE_POOL_SIZE', description: 'Database connections of each process.' },
-    { default: 10, minimum: 2, maximum: 200 },
-  ),
-  statementTimeoutMs: integerSetting(
-    { environment: 'PARKWAY_STATEMENT_TIMEOUT_MS', description: 'Longest a database statement may take.' },
-    { default: 10_000, minimum: 100, maximum: 600_000 },
-  ),
-  prepareStatements: booleanSetting(
-    {
-      environment: 'PARKWAY_PREPARE_STATEMENTS',
-      description: 'Plans each statement once a connection. Off behind a pooler that cannot keep them.',
-    },
-    true,
-  ),
+  ...DATABASE_SETTINGS,
   bootstrapKey: optionalTextSetting(
     {
       environment: 'PARKWAY_BOOTSTRAP_KEY',

@@ -6,7 +6,9 @@ const EXPOSED = [
   'retry-after',
   'idempotent-replayed',
   'original-request',
-  ...['cost-usd', 'balance-usd', 'provider', 'model', 'latency-ms'].map((name) => `x-gateway-${name}`),
+  ...['cost-usd', 'balance-usd', 'provider', 'model', 'latency-ms', 'data-as-of'].map(
+    (name) => `x-gateway-${name}`,
+  ),
   ...['limit', 'remaining', 'reset'].flatMap((name) => [
     `x-ratelimit-${name}-requests`,
     `x-ratelimit-${name}-tokens`,

@@ -21,6 +21,7 @@ export function describeAnswer(
     headers: describeAnswerHeaders({
       isInference: isInference && status < 300,
       isRepeatable: takesIdempotencyKey(route) && status < 300,
+      mayBeOld: route.mayBeOld === true && status < 300,
     }),
     ...(Object.keys(content).length === 0 ? {} : { content }),
   }

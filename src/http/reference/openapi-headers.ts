@@ -42,6 +42,10 @@ export const HEADER_COMPONENTS: JsonObject = {
   'x-ratelimit-limit-tokens': count('Tokens a minute that the key may use. Only where it has a limit.'),
   'x-ratelimit-remaining-tokens': count('Tokens that are left of them now.'),
   'x-ratelimit-reset-tokens': text('Until all of them are there again.', '12s'),
+  'x-gateway-data-as-of': text(
+    'Up to when the answer knows everything. Only where it was read from a replica of the database, which may be a few seconds behind.',
+    '2026-11-17T09:30:00.000Z',
+  ),
   'retry-after': { description: 'Whole seconds.', schema: { type: 'integer', minimum: 1 } },
   'idempotent-replayed': text(
     '`true`: a request with the same `Idempotency-Key` was answered with this before. Charged nothing.',
@@ -81,12 +85,18 @@ const REPLAY_HEADERS = ['idempotent-replayed', 'original-request']
 export function describeAnswerHeaders({
   isInference,
   isRepeatable,
+  mayBeOld,
 }: {
   isInference: boolean
   /** Whether the operation accepts an `Idempotency-Key`. */
   isRepeatable: boolean
+  mayBeOld: boolean
 }): JsonObject {
-  return refer([...(isInference ? INFERENCE_HEADERS : []), ...(isRepeatable ? REPLAY_HEADERS : [])])
+  return refer([
+    ...(isInference ? INFERENCE_HEADERS : []),
+    ...(isRepeatable ? REPLAY_HEADERS : []),
+    ...(mayBeOld ? ['x-gateway-data-as-of'] : []),
+  ])
 }
 
 export function describeErrorHeaders(status: number): JsonObject {

@@ -72,6 +72,7 @@ export type {
 export type { RequestBill } from './payment/request-bill.ts'
 export { isBreakerFailure } from './attempts/attempt-routes.ts'
 export { packDetails, unpackDetails, type AttemptDetails } from './request-details.ts'
+export { UpstreamRoom } from './attempts/upstream-room.ts'
 export type { Candidate, CandidateSelector } from './attempts/select-candidates.ts'
 export {
   interpretCharge,

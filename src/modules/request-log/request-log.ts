@@ -1,5 +1,6 @@
 import { AppError, notFound } from '../../kernel/app-error.ts'
 import type { Queryable } from '../../storage/database.ts'
+import { readPrimaryOnly, type ReplicaReads } from '../../storage/replica/replica-reads.ts'
 import type { OnlineIndexes } from '../../storage/online-indexes.ts'
 import type { Usage, UsageFilter } from '../usage/usage.ts'
 import { ErrorMeter } from './errors/error-meter.ts'
@@ -67,18 +68,21 @@ export interface RequestLog {
 interface RequestLogOptions extends FailedRequestsOptions {
   readonly usage: Pick<Usage, 'postCharges' | 'findSpan' | 'noteError'>
   readonly onlineIndexes: Pick<OnlineIndexes, 'areReady'>
+  /** Where entries are read from that may be a little old. */
+  readonly reads?: Pick<ReplicaReads, 'reader'>
 }
 
 export function createRequestLog(options: RequestLogOptions): RequestLog {
   const { database, usage } = options
+  const { reader } = options.reads ?? readPrimaryOnly(database)
   const failed = new FailedRequests(options)
   const errors = new ErrorMeter(options)
   const list = async (given: LogQuery): Promise<LogPage> => {
-    const query = await nameAccount(database, given)
+    const query = await nameAccount(reader, given)
     const [spans] = await Promise.all([findSpans(usage, query), failed.flush()])
-    if (query.accountId !== null) return listEntries(database, spans, query)
+    if (query.accountId !== null) return listEntries(reader, spans, query)
     if (!(await options.onlineIndexes.areReady())) throw stillBuilding()
-    return listEntries(database, spans, query, ROWS_OF_ALL_SCANNED_MAX)
+    return listEntries(reader, spans, query, ROWS_OF_ALL_SCANNED_MAX)
   }
   return {
     list,
@@ -93,7 +97,7 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
     },
     listErrors: async (query) => {
       await errors.flush()
-      return listErrors(database, query)
+      return listErrors(reader, query)
     },
     storeErrors: () => errors.flush(),
     noteEnded: (request) => {

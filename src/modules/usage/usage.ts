@@ -3,6 +3,7 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { OpenPage, Page } from '../../kernel/page.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
+import { readPrimaryOnly, type ReplicaReads } from '../../storage/replica/replica-reads.ts'
 import type { Reader } from '../keys/keys.ts'
 import { KnownComparisons } from './anomalies/known-comparisons.ts'
 import { readComparison, type WeekdayComparison } from './anomalies/read-comparison.ts'
@@ -133,12 +134,15 @@ interface GatewayUsageReader {
 
 export function createUsage({
   database,
+  reads = readPrimaryOnly(database),
   clock,
   ledger,
   logger,
   errorRetentionDays = 30,
 }: {
   database: Database
+  /** Where usage is read from that may be a little old. What decides over money never is. */
+  reads?: Pick<ReplicaReads, 'reader' | 'isStale'>
   clock: Clock
   ledger: CreditReader
   logger: Logger
@@ -149,20 +153,28 @@ export function createUsage({
   const labelMeter = new LabelMeter({ database, logger, errorRetentionDays })
   const vendors = new VendorMeter({ database, clock, logger })
   const stopSumming = keepUsageSummed({ database, clock, logger })
+  const { reader: mayBeOld } = reads
+  // What a replica knows was posted before it was copied.
+  const postCharges = async (): Promise<void> => {
+    if (!reads.isStale) await ledger.postCharges()
+  }
   const afterPosting = async <Result>(read: () => Promise<Result>): Promise<Result> => {
-    await ledger.postCharges()
+    await postCharges()
     return read()
   }
   const comparisons = new KnownComparisons(clock, (reader) =>
     afterPosting(() => readComparison(database, reader, clock.nowMs())),
   )
   return {
-    readBudget: (reader) => afterPosting(() => readBudget({ database, ledger }, reader, clock.nowMs())),
+    readBudget: async (reader) => {
+      await ledger.postCharges()
+      return readBudget({ database, ledger }, reader, clock.nowMs())
+    },
     compareTotals: (query, previousRange) =>
       afterPosting(async () => {
         const [totals, previous] = await Promise.all([
-          readTotals(database, query),
-          readTotals(database, { ...query, range: previousRange }),
+          readTotals(mayBeOld, query),
+          readTotals(mayBeOld, { ...query, range: previousRange }),
         ])
         return { totals, previous }
       }),
@@ -170,26 +182,26 @@ export function createUsage({
     readBurnRate: (query) =>
       afterPosting(async () => {
         const range = lastHourAt(clock.nowMs())
-        return (await readTotals(database, { ...query, range })).costNanoUsd
+        return (await readTotals(mayBeOld, { ...query, range })).costNanoUsd
       }),
-    readTimeseries: (query) => afterPosting(() => readTimeseries(database, query)),
-    readBuckets: (query) => afterPosting(() => readBuckets(database, query)),
-    readSpending: (query) => afterPosting(() => readSpending(database, query)),
+    readTimeseries: (query) => afterPosting(() => readTimeseries(mayBeOld, query)),
+    readBuckets: (query) => afterPosting(() => readBuckets(mayBeOld, query)),
+    readSpending: (query) => afterPosting(() => readSpending(mayBeOld, query)),
     ofGateway: {
       read: async (query) => {
         await Promise.all([meter.flush(), labelMeter.flush()])
-        return afterPosting(() => readGatewayUsage(database, query))
+        return afterPosting(() => readGatewayUsage(mayBeOld, query))
       },
-      readTimeseries: (query) => afterPosting(() => readGatewayTimeseries(database, query)),
-      export: (query) => exportGatewayUsage(database, query),
+      readTimeseries: (query) => afterPosting(() => readGatewayTimeseries(mayBeOld, query)),
+      export: (query) => exportGatewayUsage(mayBeOld, query),
     },
-    readGpuBilling: (query) => afterPosting(() => readGpuBilling(database, query, lastHourAt(clock.nowMs()))),
-    listRecords: (query) => afterPosting(() => listRecords(database, query)),
+    readGpuBilling: (query) => afterPosting(() => readGpuBilling(mayBeOld, query, lastHourAt(clock.nowMs()))),
+    listRecords: (query) => afterPosting(() => listRecords(mayBeOld, query)),
     readModelUse: (query) => afterPosting(() => readModelUse(database, query)),
     listKeyUse: (query) => afterPosting(() => listKeyUse(database, query)),
     readLatency: async (query) => {
       await meter.flush()
-      return afterPosting(() => readLatency(database, query))
+      return afterPosting(() => readLatency(mayBeOld, query))
     },
     noteLatency: (request) => {
       meter.note(request)
@@ -202,20 +214,20 @@ export function createUsage({
       noteBroken: (stream) => vendors.noteBroken(stream),
       read: async (query) => {
         await vendors.flush()
-        return readVendorHealth(database, query)
+        return readVendorHealth(mayBeOld, query)
       },
     },
     close: async () => {
       await Promise.all([stopSumming(), meter.close(), labelMeter.close(), vendors.close()])
     },
-    findSpan: (query) => afterPosting(() => findSpan(database, query)),
-    postCharges: () => ledger.postCharges(),
-    spentByKeys: (keyIds) =>
-      afterPosting(async () => {
-        const scopes = keyIds.map((keyId) => KEY_SCOPE + keyId)
-        const spent = await readSpent(database, scopes)
-        return new Map([...spent].map(([scope, amount]) => [scope.slice(KEY_SCOPE.length), amount]))
-      }),
+    findSpan: (query) => afterPosting(() => findSpan(mayBeOld, query)),
+    postCharges,
+    spentByKeys: async (keyIds) => {
+      await ledger.postCharges()
+      const scopes = keyIds.map((keyId) => KEY_SCOPE + keyId)
+      const spent = await readSpent(database, scopes)
+      return new Map([...spent].map(([scope, amount]) => [scope.slice(KEY_SCOPE.length), amount]))
+    },
   }
 }
 

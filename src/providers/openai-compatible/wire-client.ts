@@ -13,7 +13,8 @@ import { NOTHING_USED, tokensInAdvance, type KeyUse } from '../connection/key-li
 import { createResendingPool } from '../connection/resending-pool.ts'
 import { openBytes, type BytesResponse } from './open-bytes.ts'
 
-const CONNECTIONS_MAX = 1024
+/** More than an attempt gets a place for, so that no request waits here behind those of other accounts. */
+const CONNECTIONS_MAX = 16_384
 /**
  * Keep-alive time if the peer does not announce one: over TLS, and over plain HTTP, where self-hosted servers close idle
  * connections after as little as 5 s.

@@ -25,6 +25,8 @@ interface ConnectDatabaseOptions {
   readonly connectTimeoutMs?: number
   /** Parses and plans each statement once per connection. Off for poolers that share connections between transactions. */
   readonly prepareStatements?: boolean
+  /** Whether a server that takes no writes will do. */
+  readonly isForReading?: boolean
 }
 
 const TRANSACTION_ATTEMPTS_MAX = 8
@@ -53,7 +55,7 @@ interface Lease {
   readonly release: (isBroken?: boolean) => void
 }
 
-class PooledDatabase implements Database {
+export class PooledDatabase implements Database {
   readonly shares: ConnectionShares
   readonly #pool: Pool
   readonly #connectTimeoutMs: number

@@ -8,6 +8,8 @@ interface PoolOptions {
   readonly connectionString: string
   readonly poolSize: number
   readonly statementTimeoutMs: number
+  /** Whether a server that takes no writes will do. */
+  readonly isForReading?: boolean
 }
 
 const IDLE_CONNECTION_MS = 30_000
@@ -15,8 +17,7 @@ const IDLE_CONNECTION_MS = 30_000
 /** Creates the driver's pool, whose connections are checked and prepared when they are opened. */
 export function createPool(options: PoolOptions, connectTimeoutMs: number): Pool {
   // The pool awaits this promise, although its types do not say so.
-  const onConnect = (client: ClientBase): Promise<void> =>
-    prepareConnection(client, options.statementTimeoutMs)
+  const onConnect = (client: ClientBase): Promise<void> => prepareConnection(client, options)
   const config = {
     ...connectionOf(options.connectionString),
     application_name: 'parkway',
@@ -33,7 +34,10 @@ export function createPool(options: PoolOptions, connectTimeoutMs: number): Pool
 }
 
 // Set by a query instead of startup options, so that options in the URL and poolers keep working.
-async function prepareConnection(client: ClientBase, statementTimeoutMs: number): Promise<void> {
+async function prepareConnection(
+  client: ClientBase,
+  { statementTimeoutMs, isForReading = false }: PoolOptions,
+): Promise<void> {
   // The pool listens for errors only while a connection is idle. If a connection in use dies, its query fails and this event is
   // emitted, which would end the process without a listener.
   client.on('error', () => {})
@@ -44,7 +48,7 @@ async function prepareConnection(client: ClientBase, statementTimeoutMs: number)
     [SCHEMA, String(statementTimeoutMs), String(statementTimeoutMs * 2)],
   )
   requireServerVersion(rows[0])
-  requirePrimary(rows[0])
+  if (!isForReading) requirePrimary(rows[0])
 }
 
 // Money is int8 (oid 20, arrays 1016) and must not be converted to a floating-point number.

@@ -29,6 +29,7 @@ export const requestLogRoutes = (parts: RequestLogParts): Route[] => [
     method: 'GET',
     tag: 'Usage',
     path: '/v1/requests',
+    mayBeOld: true,
     access: ANY_KEY,
     summary: 'List requests',
     query: Type.Object({ ...RequestsQuery.properties, ...RequestFormat.properties }),

@@ -82,6 +82,7 @@ export const usageLatencyRoutes = ({ usage, clock }: LatencyParts): Route[] => [
     tag: 'Usage',
     access: ANY_KEY,
     path: '/v1/usage/latency',
+    mayBeOld: true,
     summary: 'Read latency percentiles',
     query: LatencyQuery,
     responses: { 200: { description: 'Percentiles in total, by time and by group.', schema: LatencyAnswer } },

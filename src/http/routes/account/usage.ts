@@ -79,6 +79,7 @@ const totalRoutes = ({ usage, clock, budgetAlerts, deprecations }: UsageRoutePar
   defineRoute({
     ...shared,
     path: '/v1/usage/summary',
+    mayBeOld: true,
     summary: 'Add up the usage of a time',
     query: SummaryQuery,
     responses: { 200: { description: 'Totals, averages and the time before.', schema: SummaryAnswer } },
@@ -139,6 +140,7 @@ const detailRoutes = ({ usage, clock }: UsageParts): Route[] => [
   defineRoute({
     ...shared,
     path: '/v1/usage/timeseries',
+    mayBeOld: true,
     summary: 'Read usage by hour or day',
     query: TimeseriesQuery,
     responses: { 200: { description: 'Every bucket of the range.', schema: TimeseriesAnswer } },
@@ -148,6 +150,7 @@ const detailRoutes = ({ usage, clock }: UsageParts): Route[] => [
   defineRoute({
     ...shared,
     path: '/v1/usage/spending',
+    mayBeOld: true,
     summary: 'Read what was spent on what',
     query: SpendingQuery,
     responses: { 200: { description: 'The dearest first, with shares.', schema: SpendingAnswer } },
@@ -169,6 +172,7 @@ const detailRoutes = ({ usage, clock }: UsageParts): Route[] => [
   defineRoute({
     ...shared,
     path: '/v1/usage/gpu-billing',
+    mayBeOld: true,
     summary: 'Read what was spent on GPUs',
     query: RangeQuery,
     responses: { 200: { description: 'The cost by deployment.', schema: GpuBillingAnswer } },
@@ -193,6 +197,7 @@ const detailRoutes = ({ usage, clock }: UsageParts): Route[] => [
   defineRoute({
     ...shared,
     path: '/v1/usage/records',
+    mayBeOld: true,
     summary: 'List requests with their usage',
     query: RecordsQuery,
     responses: {

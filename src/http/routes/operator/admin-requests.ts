@@ -67,6 +67,7 @@ export const adminRequestRoutes = (parts: AdminRequestParts): Route[] => [
   defineRoute({
     ...shared,
     path: '/v1/admin/requests',
+    mayBeOld: true,
     summary: 'List requests of all accounts',
     query: Type.Object({ ...AdminRequestsQuery.properties, ...RequestFormat.properties }),
     otherErrors: [404, 503],
@@ -115,6 +116,7 @@ export const adminRequestRoutes = (parts: AdminRequestParts): Route[] => [
   defineRoute({
     ...shared,
     path: '/v1/admin/request_errors',
+    mayBeOld: true,
     summary: 'List equal errors',
     query: ErrorsQuery,
     otherErrors: [404],

@@ -49,6 +49,7 @@ export const adminUsageRoutes = (parts: AdminUsageParts): Route[] => [
   defineRoute({
     ...shared,
     path: '/v1/admin/accounts/:id/usage/timeseries',
+    mayBeOld: true,
     summary: 'Read the usage of an account by hour or day',
     params: AccountParams,
     query: TimeseriesQuery,
@@ -64,6 +65,7 @@ const groupsRoute = ({ usage, clock, accounts, listRegions, storeErrors, logger 
   defineRoute({
     ...shared,
     path: '/v1/admin/usage',
+    mayBeOld: true,
     summary: 'Read the usage of all accounts in groups',
     query: GatewayUsageQuery,
     otherErrors: [404],
@@ -99,6 +101,7 @@ const timeseriesRoute = ({ usage, clock, accounts, listRegions }: AdminUsagePart
   defineRoute({
     ...shared,
     path: '/v1/admin/usage/timeseries',
+    mayBeOld: true,
     summary: 'Read the usage of all accounts by hour or day',
     query: GatewayTimeseriesQuery,
     otherErrors: [404],

@@ -80,6 +80,7 @@ export const costsRoute = ({ usage, clock }: CostsParts): Route =>
   defineRoute({
     method: 'GET',
     path: '/v1/organization/costs',
+    mayBeOld: true,
     tag: 'Organization',
     access: inProject('usage.read'),
     summary: 'Read costs by day',

@@ -56,6 +56,7 @@ function usageRoute(kind: UsageKind, { usage, clock }: UsageParts): Route {
   return defineRoute({
     method: 'GET',
     path: `/v1/organization/usage/${kind.path}`,
+    mayBeOld: true,
     tag: 'Organization',
     access: inProject('usage.read'),
     summary: kind.summary,

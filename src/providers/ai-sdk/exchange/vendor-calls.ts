@@ -108,7 +108,8 @@ function chooseRestMs({ details: { status, retryAfterSeconds } }: UpstreamError)
   return Math.min((retryAfterSeconds ?? THROTTLED_KEY_REST_MS / 1000) * 1000, REFUSED_KEY_REST_MS)
 }
 
-const CONNECTIONS_PER_ORIGIN_MAX = 1024
+/** More than an attempt gets a place for, so that no request waits here behind those of other accounts. */
+const CONNECTIONS_PER_ORIGIN_MAX = 16_384
 const AGENTS_MAX = 8
 
 /** Creates agents that keep connections open between calls. Each connect timeout needs its own agent. */
