@@ -1,5 +1,5 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /** The files of an image in layers: the last one hides those before. */
@@ -176,10 +176,4 @@ function quote(word: string): string {
 /** Returns the file of a layer that is seen at a path, or null. */
 export function findInLayers({ layers }: RootDirectory, path: string): string | null {
   return layers.map((layer) => join(layer, path)).findLast((file) => existsSync(file)) ?? null
-}
-
-export function readInLayers(root: RootDirectory, path: string): string {
-  const file = findInLayers(root, path)
-  if (file === null) throw new Error(`${path} is missing`)
-  return readFileSync(file, 'utf8')
 }

@@ -49,6 +49,6 @@ test('lines fill the slots of a deployment, and leave one at once to somebody wh
   const { body: usage } = await gateway.request('GET', '/v1/usage/records')
   const charged = usage.data.filter(({ batch: isBatch }: { batch: boolean }) => isBatch)
   expect(charged.map(({ request_id: requestId }: { request_id: string }) => requestId).toSorted()).toEqual(
-    [...results.values()].map(({ response }) => response?.request_id).toSorted(),
+    [...results.values()].map(({ response }) => String(response?.request_id)).toSorted(),
   )
 })

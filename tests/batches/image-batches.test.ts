@@ -96,7 +96,7 @@ test('the address of an image is valid for as long as results are kept, because 
 test('lines of a model that takes its time are answered and make no tasks', async () => {
   const key = await newKey()
   const { results } = await run([line('one', { model: 'flux-schnell' })], GENERATIONS, key)
-  const [{ url }] = results.get('one')?.response?.body.data
+  const url: string = results.get('one')?.response?.body.data[0].url
   expect(await describePicture((await download(url)).bytes)).toMatch(/^(png|jpeg) /)
   expect((await gateway.request('GET', '/v1/tasks', { key })).body.data).toEqual([])
   expect(await recordsOf(key)).toHaveLength(1)
@@ -165,7 +165,7 @@ test('requests name uploaded files in the same way', async () => {
   expect([status, answer.data?.length]).toEqual([200, 1])
   const wrong = await gateway.request('POST', EDITS, { body: { ...edit, images: [{ file_id: 'file-abc' }] } })
   expect([wrong.status, wrong.body.error.param]).toEqual([400, 'images.0.file_id'])
-  const many = { ...edit, image: Array(16).fill({ file_id: file.id }) }
+  const many = { ...edit, image: Array.from({ length: 16 }, () => ({ file_id: file.id })) }
   const refused = await gateway.request('POST', EDITS, { body: many })
   expect([refused.status, refused.body.error.param]).toEqual([400, 'images'])
 })

@@ -35,10 +35,10 @@ test('a broker that is away under load and exporters that are killed lose nothin
   await stage.register('stream')
   const accounts = Array.from({ length: WRITERS }, () => createId())
   const written = accounts.map((): string[] => [])
-  let isWriting = true
+  const work = { isWriting: true }
   // Each account writes its requests one after another, so that their order is known.
   const writing = accounts.map(async (account, index) => {
-    while (isWriting) {
+    while (work.isWriting) {
       written[index]?.push(...(await stage.write([account, account])))
       await delay(5)
     }
@@ -63,7 +63,7 @@ test('a broker that is away under load and exporters that are killed lose nothin
     await exporter.kill()
     kafka.mood = 'keep'
   }
-  isWriting = false
+  work.isWriting = false
   await Promise.all(writing)
   const last = await spawnExporter()
   await eventually(async () => expect(await stage.state('stream')).toMatchObject({ waiting: 0 }))

@@ -117,13 +117,13 @@ describe('the primary is read', () => {
   test('while the replica is away, and no read fails when it dies', async () => {
     const { requestId } = await charge()
     const answers: TestAnswer[] = []
-    let isOver = false
+    const work = { isOver: false }
     const readers = Array.from({ length: 4 }, async () => {
-      while (!isOver) answers.push(await gateway.request('GET', '/v1/usage/records?limit=100'))
+      while (!work.isOver) answers.push(await gateway.request('GET', '/v1/usage/records?limit=100'))
     })
     await servers.kill()
     await expectReplica(false)
-    isOver = true
+    work.isOver = true
     await Promise.all(readers)
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
     expect(idsOf(await read())).toContain(requestId)

@@ -66,7 +66,7 @@ export async function startServers(): Promise<Servers> {
       cwd: target,
       stdio: 'ignore',
       env: { LC_ALL: 'C', TZ: 'UTC' },
-      ...(owner ?? {}),
+      ...owner,
     })
     await eventually(() => ask('SELECT 1'))
   }

@@ -3,7 +3,7 @@ import { addDays, type BilledDay } from '../../providers/vendor-account/vendor-a
 import type { OwnDay } from './read-own-costs.ts'
 
 /** Why a vendor billed another amount than our records expect. Positive: it billed more. */
-export interface Explanation {
+interface Explanation {
   /** Projects or workspaces that are not ours, if the operator named ours. */
   readonly otherProjects: NanoUsd
   /** Requests of ours without a known cost, by what they were charged and the margin of the others: an estimate. */

@@ -69,10 +69,8 @@ export function createKafkaSink({ brokers, topic, hasTls, signIn }: KafkaSinkOpt
   }
 }
 
-type BufferProducer = Producer<Buffer, Buffer, Buffer, Buffer>
-
 interface OpenProducer {
-  readonly producer: BufferProducer
+  readonly producer: Producer
   /** Called before a batch: what its answers take is limited. */
   forgetRead(): void
   /** Ends its connections at once. */
@@ -98,7 +96,7 @@ async function openProducer(options: ProducerOptions<Buffer, Buffer, Buffer, Buf
     }
   }
   subscribe(INSTANCES, watch)
-  const producer = new kafka.Producer<Buffer, Buffer, Buffer, Buffer>({ ...options, context })
+  const producer = new kafka.Producer({ ...options, context })
   return {
     producer,
     forgetRead: () => {

@@ -77,7 +77,7 @@ async function* toRows(items: readonly ExportedItem[]): AsyncGenerator<readonly 
 function toValue(value: unknown, type: ColumnType): string | bigint | null {
   if (value === null || value === undefined) return null
   if (type === 'integer') return BigInt(Number(value))
-  if (type === 'time') return BigInt(Date.parse(String(value))) * 1000n
+  if (type === 'time') return BigInt(typeof value === 'string' ? Date.parse(value) : Number(value)) * 1000n
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 

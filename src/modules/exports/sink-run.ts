@@ -179,12 +179,12 @@ export class SinkRun implements LeasedItem {
       this.#warn('requests were not exported', 'the log does not have them any more', { requests: missing })
   }
 
-  async #noteFailure(error: unknown): Promise<void> {
+  async #noteFailure(failure: unknown): Promise<void> {
     const { database, counts } = this.#options
     const { claim } = this.claimed
     this.#failures += 1
     this.#halves = Math.min(HALVES_MAX, this.#halves + 1)
-    const reason = scrubUpstreamText(messageOf(error)).slice(0, REASON_LENGTH_MAX)
+    const reason = scrubUpstreamText(messageOf(failure)).slice(0, REASON_LENGTH_MAX)
     this.#warn('requests could not be exported yet', reason, { failures: this.#failures })
     counts.failed(claim.name)
     await this.#closeSink()
@@ -195,7 +195,9 @@ export class SinkRun implements LeasedItem {
   async #closeSink(): Promise<void> {
     const opened = this.#opened
     this.#opened = null
-    await Promise.race([opened?.sink.close().catch(() => {}), delay(END_MS_MAX, undefined, { ref: false })])
+    if (opened === null) return
+    const closing = opened.sink.close().catch(() => {})
+    await Promise.race([closing, delay(END_MS_MAX, undefined, { ref: false })])
   }
 
   #warn(message: string, reason: string, values: Readonly<Record<string, number>>): void {

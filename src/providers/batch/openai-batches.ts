@@ -121,7 +121,10 @@ async function waitForFile(client: BatchClient, id: string, call: BatchCall): Pr
     const { status } = await client.json({ method: 'GET', path: `/files/${id}` }, call)
     if (status === undefined || status === 'processed') return
     if (status === 'error' || status === 'deleted' || looks === FILE_LOOKS_MAX)
-      throw invalidAnswer(client.provider, `it does not take a file of a batch, which is ${String(status)}`)
+      throw invalidAnswer(
+        client.provider,
+        `it does not take a file of a batch, which is ${status === 'error' || status === 'deleted' ? status : 'not read yet'}`,
+      )
     await delay(FILE_PAUSE_MS, undefined, { signal: call.signal })
   }
 }

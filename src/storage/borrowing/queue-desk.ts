@@ -18,7 +18,7 @@ export interface SlotQueueLimits {
 }
 
 /** A process's report to a pool: the slots it holds, and how many of them are in use. */
-export interface PoolReport {
+interface PoolReport {
   readonly held: number
   readonly busy: number
   readonly noted: readonly string[]
@@ -28,7 +28,7 @@ export interface PoolReport {
   readonly servedMs: number
 }
 
-export interface PoolAnswer {
+interface PoolAnswer {
   /** What this process has now, with what was granted and needed. */
   readonly slots: number
   readonly waiting: number
