@@ -66,12 +66,18 @@ export async function runLine(line: WaitingLine, options: RunLineOptions): Promi
     const requestId = begunId ?? (await writer.begin(line.number))
     begunId = null
     if (requestId === null) return LOST
-    const outcome = await askOnce(line, { requestId, wasAsked, countedNanoUsd }, options)
+    const asked = new AskedLine(writer)
+    const outcome = await askOnce(line, { requestId, wasAsked, countedNanoUsd }, asked, options).catch(
+      (error: unknown) => {
+        asked.leave()
+        throw error
+      },
+    )
     if ('answer' in outcome) {
       onAnswered()
       const { answer, chargedNanoUsd, usage } = outcome
       const end = { number: line.number, chargedNanoUsd, httpStatus: 200, result: answer, usage }
-      const isOurs = await writer.end({ ...end, status: 'completed' })
+      const isOurs = await asked.end({ ...end, status: 'completed' })
       return isOurs ? { status: 'completed', error: null, again: null } : LOST
     }
     const { error, chargedNanoUsd, isIdSpent, goesSingle, hasGivenWay } = outcome
@@ -89,11 +95,10 @@ export async function runLine(line: WaitingLine, options: RunLineOptions): Promi
       onAnswered()
       const { status: httpStatus, body: result } = endpoint.describeError(error, requestId)
       const end = { number: line.number, chargedNanoUsd, httpStatus, result, usage: null }
-      const isOurs = await writer.end({ ...end, status: 'failed' })
+      const isOurs = await asked.end({ ...end, status: 'failed' })
       return isOurs ? { status: 'failed', error: null, again: null } : LOST
     }
-    if (!(await writer.end({ number: line.number, status: 'pending', chargedNanoUsd, isIdSpent })))
-      return LOST
+    if (!(await asked.end({ number: line.number, status: 'pending', chargedNanoUsd, isIdSpent }))) return LOST
     wasAsked = !isIdSpent
     countedNanoUsd = isIdSpent ? 0n : countedNanoUsd + chargedNanoUsd
     const again = {
@@ -123,6 +128,30 @@ export function slowsDown({ code }: AppError): boolean {
   return code === 'rate_limit_exceeded' || code === 'concurrency_limit_reached' || code === 'queue_full'
 }
 
+/** A line that was asked, until its end is written. */
+class AskedLine {
+  readonly #writer: LineWriter
+  handed: HandedLine | null = null
+
+  constructor(writer: LineWriter) {
+    this.#writer = writer
+  }
+
+  /** The vendor keeps the answer until it is written: a process that dies before asks the line again, and finds it there. */
+  async end(end: LineEnd): Promise<boolean> {
+    try {
+      return await this.#writer.end(end)
+    } finally {
+      this.leave()
+    }
+  }
+
+  leave(): void {
+    this.handed?.leave()
+    this.handed = null
+  }
+}
+
 type Outcome = { readonly chargedNanoUsd: NanoUsd } & (
   | { readonly answer: string; readonly usage: BatchUsage | null }
   | {
@@ -143,6 +172,7 @@ interface UsedId extends Pick<WaitingLine, 'wasAsked' | 'countedNanoUsd'> {
 async function askOnce(
   { content, tries }: WaitingLine,
   { requestId, wasAsked, countedNanoUsd }: UsedId,
+  asked: AskedLine,
   { endpoint, baseUrl, caller: key, findCharge, cancellation, withdrawal, hand, onRates }: RunLineOptions,
 ): Promise<Outcome> {
   const unasked = {
@@ -168,6 +198,7 @@ async function askOnce(
   try {
     const body = bodyOf(await parseLine(content))
     handed = hand(caller, body)
+    asked.handed = handed
     const answer = await endpoint.ask({
       caller,
       body,
@@ -213,7 +244,6 @@ async function askOnce(
     }
   } finally {
     own.close()
-    handed?.leave()
   }
 }
 
