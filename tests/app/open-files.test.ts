@@ -58,9 +58,10 @@ it('a process with few file descriptors accepts as many requests as it can serve
   expect(served).toBeLessThan(CLIENTS)
   const refused = answers.filter(({ status }) => status !== 200)
   expect(answers.length - refused.length).toBe(served)
-  expect(new Set(refused.map(({ status, body }) => `${status} ${body.error.code}`))).toEqual(
-    new Set(['503 service_unavailable']),
-  )
+  // Too many connections, or more than the share of an account at one provider.
+  const reasons = new Set(refused.map(({ status, body }) => `${status} ${body.error.code}`))
+  expect(reasons.has('503 service_unavailable')).toBe(true)
+  expect(reasons.difference(new Set(['503 service_unavailable', '429 queue_full'])).size).toBe(0)
   expect(program.log.filter(({ level }) => level === 'error')).toEqual([])
   expect((await call('GET', `${url}/readyz`)).status).toBe(200)
 })

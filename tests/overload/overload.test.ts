@@ -64,7 +64,7 @@ async function overload(): Promise<{ streams: PacedStream[]; readers: ReturnType
   }
   onTestFinished(() => streams.forEach(finish))
   gateway.upstream.respondWith()
-  turn(SLOW_MS, 3)
+  turn(SLOW_MS, 10)
   return { streams, readers }
 }
 

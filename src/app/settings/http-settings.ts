@@ -37,7 +37,7 @@ export const HTTP_SETTINGS = {
       description:
         'When the turns of its event loop take longer, a process has too much to do: it answers 503 to the accounts that have most. 0 refuses nothing.',
     },
-    { default: 50, minimum: 0, maximum: 10_000 },
+    { default: 100, minimum: 0, maximum: 10_000 },
   ),
   consoleDir: optionalTextSetting({
     environment: 'PARKWAY_CONSOLE_DIR',

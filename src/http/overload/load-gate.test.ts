@@ -40,16 +40,16 @@ function startGate({ unitsMin = 10, turnMsMax = TURN_MS_MAX } = {}) {
 test('nothing is refused while turns are short, and a single slow one changes nothing', () => {
   const { begin, turn } = startGate()
   expect(begin('busy', 5_000)).toBe(5_000)
-  turn(SLOW_MS, 2)
+  turn(SLOW_MS, 9)
   turn(1)
-  turn(SLOW_MS, 2)
+  turn(SLOW_MS, 9)
   expect(begin('busy', 5_000)).toBe(5_000)
 })
 
 test('in an overload a new account is admitted and the one with most is refused', () => {
   const { begin, turn, heard } = startGate()
   begin('busy', 5_000)
-  turn(SLOW_MS, 3)
+  turn(SLOW_MS, 10)
   expect(heard).toEqual(['began'])
   expect(begin('busy', 1)).toBe(0)
   expect(begin('quiet', 20)).toBe(20)
@@ -86,7 +86,7 @@ test('few requests are never refused, however slow the process is', () => {
 test('thousands of accounts with one request each are refused too', () => {
   const { begin, turn, running } = startGate({ unitsMin: 10 })
   for (let account = 0; account < 100; account += 1) begin(`account-${account}`, 1)
-  turn(SLOW_MS, 3)
+  turn(SLOW_MS, 10)
   running.splice(0)
   turn(SLOW_MS, 30)
   let admitted = 0
@@ -97,7 +97,7 @@ test('thousands of accounts with one request each are refused too', () => {
 test('it ends when turns are short and nobody is refused', () => {
   const { begin, turn, heard, running, gate } = startGate()
   begin('busy', 1_000)
-  turn(SLOW_MS, 3)
+  turn(SLOW_MS, 10)
   begin('busy', 7)
   expect(gate.isLimiting).toBe(true)
   running.splice(0)

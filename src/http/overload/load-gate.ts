@@ -17,8 +17,8 @@ export interface LoadGateObserver {
   refused(route: string): void
 }
 
-/** So many slow turns in a row are no accident, such as a garbage collection or one large body. */
-const SLOW_TURNS = 3
+/** So many slow turns in a row, a second or two, are no accident, such as a garbage collection, one large body, or a machine that does something else. */
+const SLOW_TURNS = 10
 const QUIET_TURNS = 20
 const BEGIN_SHARE = 0.9
 const LESS = 0.95

@@ -19,7 +19,7 @@ function startRoom(requestsMax: number) {
 test('an account with thousands of requests at a provider leaves room for others', () => {
   const { room, state } = startRoom(4_000)
   const busy = enterUntilFull(room, 'openai', 'busy')
-  expect(busy.places).toHaveLength(2_250)
+  expect(busy.places).toHaveLength(3_240)
   expect(busy.error).toMatchObject({ code: 'queue_full', retryAfterSeconds: 1 })
   expect(state.refused).toBe(1)
   for (let quiet = 0; quiet < 100; quiet += 1) room.enter('openai', `quiet-${quiet}`)
@@ -29,7 +29,7 @@ test('a provider that never answers leaves room for other providers', () => {
   const { room } = startRoom(1_000)
   const accounts = Array.from({ length: 20 }, (_, index) => `account-${index}`)
   const taken = accounts.flatMap((account) => enterUntilFull(room, 'slow', account).places)
-  expect(taken).toHaveLength(750)
+  expect(taken).toHaveLength(900)
   expect(() => room.enter('slow', 'another')).toThrow('as many as one provider may take')
   room.enter('quick', 'another')
 })
@@ -37,7 +37,7 @@ test('a provider that never answers leaves room for other providers', () => {
 test('a place that was left is free again, once', () => {
   const { room } = startRoom(8)
   const { places } = enterUntilFull(room, 'openai', 'busy')
-  expect(places).toHaveLength(6)
+  expect(places).toHaveLength(7)
   places[0]?.release()
   places[0]?.release()
   expect(enterUntilFull(room, 'openai', 'busy').places).toHaveLength(1)

@@ -7,9 +7,9 @@ interface UpstreamRoomOptions {
 }
 
 /** One provider may take this part of the room, so that a slow one leaves room for the others. */
-const PROVIDER_SHARE = 0.75
+const PROVIDER_SHARE = 0.9
 /** An account may take this part of what the others leave at a provider. */
-const ACCOUNT_SHARE = 0.75
+const ACCOUNT_SHARE = 0.9
 /** An account may always have so many, while there is room. */
 const ACCOUNT_MIN = 64
 const RETRY_SECONDS = 1
