@@ -1,6 +1,7 @@
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Client } from 'pg'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { silentLogger } from '../kernel/logger.ts'
 import { connectDatabase } from './connection/connect-database.ts'
@@ -65,6 +66,24 @@ describe('migrate', () => {
     await run()
     await rm(file)
     await expect(run()).rejects.toMatchObject({ code: 'database_newer' })
+  })
+
+  test('a migration that a process of the release before waits for, and that waits for it, is tried again', async () => {
+    await addMigration('LOCK TABLE accounts; LOCK TABLE tasks; CREATE TABLE extra (id int)')
+    const other = new Client({ connectionString: database.connectionString })
+    await other.connect()
+    // The migration is the one that PostgreSQL ends.
+    await other.query("SET deadlock_timeout = '100s'; SET search_path = parkway; BEGIN; LOCK TABLE tasks")
+    const migrated = run()
+    await expect
+      .poll(async () => (await other.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount, {
+        interval: 5,
+      })
+      .toBeGreaterThan(0)
+    await other.query('LOCK TABLE accounts')
+    await other.query('COMMIT')
+    expect((await migrated).applied).toBe(1)
+    await other.end()
   })
 
   test('a failing migration leaves nothing and can be corrected', async () => {

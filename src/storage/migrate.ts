@@ -66,9 +66,7 @@ async function migrateUnderLock(
   requireSameHistory(migrations, applied)
   const missing = migrations.slice(applied.length)
   for (const migration of missing) {
-    await client.query('BEGIN')
-    await applyMigration(client, migration)
-    await client.query('COMMIT')
+    await applyBesideOthers(client, migration)
     // The first start applies all of them, which needs no log lines.
     if (applied.length > 0)
       logger.info({ version: migration.version, name: migration.name }, 'database migrated')
@@ -76,6 +74,27 @@ async function migrateUnderLock(
   if (!(await isJobQueueCurrent(client))) await migrateJobQueue(connectionString)
   return { version: migrations.length, applied: missing.length }
 }
+
+/** How often a migration is tried again that waits for processes which wait for it. */
+const DEADLOCKS_MAX = 5
+
+/** Applies a migration while processes of the release before use the tables. PostgreSQL ends one of those that wait for each other. */
+async function applyBesideOthers(client: Client, migration: Migration): Promise<void> {
+  for (let deadlocks = 0; ; deadlocks += 1) {
+    await client.query('BEGIN')
+    try {
+      await applyMigration(client, migration)
+      await client.query('COMMIT')
+      return
+    } catch (error) {
+      await client.query('ROLLBACK').catch(() => {})
+      const isDeadlock = error instanceof StorageError && errorCodeOf(error.cause) === DEADLOCK
+      if (!isDeadlock || deadlocks === DEADLOCKS_MAX) throw error
+    }
+  }
+}
+
+const DEADLOCK = '40P01'
 
 async function isUpToDate(client: Client, migrations: readonly Migration[]): Promise<boolean> {
   if (!(await hasRecord(client))) return false

@@ -61,7 +61,9 @@ it('a process with few file descriptors accepts as many requests as it can serve
   // Too many connections, or more than the share of an account at one provider.
   const reasons = new Set(refused.map(({ status, body }) => `${status} ${body.error.code}`))
   expect(reasons.has('503 service_unavailable')).toBe(true)
-  expect(reasons.difference(new Set(['503 service_unavailable', '429 queue_full'])).size).toBe(0)
+  expect([...reasons].filter((reason) => !/^(503 service_unavailable|429 queue_full)$/.test(reason))).toEqual(
+    [],
+  )
   expect(program.log.filter(({ level }) => level === 'error')).toEqual([])
   expect((await call('GET', `${url}/readyz`)).status).toBe(200)
 })

@@ -45,6 +45,13 @@ function isInContext(path: string): boolean {
   return patterns[0] === '**' && patterns.includes(`!${first}`) && !isExcluded
 }
 
+/** What is copied from another image, and the command there that makes it. */
+const BUILT = new Map([
+  ['/usr/local/bin/node', 'npm ci'],
+  ['/app/node_modules', 'npm ci'],
+  ['/app/console/dist', 'npm run build:console'],
+])
+
 describe('the Dockerfile', () => {
   test('copies only files that are in the repository and in the build context', () => {
     const sources = stages
@@ -61,8 +68,12 @@ describe('the Dockerfile', () => {
     expect(copies.length).toBeGreaterThan(0)
     for (const { from, sources } of copies) {
       const stage = stages.find(({ name }) => name === from)
-      const builds = stage?.steps.some(({ argument }) => argument === 'npm run build:console')
-      expect([from, sources, builds]).toEqual(['console', ['/app/console/dist'], true])
+      const made = BUILT.get(sources.join(' '))
+      expect([
+        from,
+        sources,
+        stage?.steps.some(({ argument }) => argument.startsWith(made ?? 'nothing')),
+      ]).toEqual([from, sources, true])
     }
   })
 
@@ -89,6 +100,7 @@ describe('the Dockerfile', () => {
       .map((command: string) => command.replace('node ', ''))
     expect(prepare.filter((script) => !existsSync(join(ROOT, script)))).toEqual([])
     for (const { steps } of stages) {
+      if (!steps.some(({ argument }) => argument.startsWith('npm ci'))) continue
       const at = steps.findIndex(({ word, argument }) => word === 'RUN' && argument.startsWith('npm ci'))
       const copied = steps
         .slice(0, at)

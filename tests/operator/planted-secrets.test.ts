@@ -16,6 +16,7 @@ const PROVIDERS = '/v1/admin/providers'
 /** Settings that are secret and are not planted here: what the gateway needs to run, and what is public. */
 const NOT_PLANTED = new Set([
   'DATABASE_URL',
+  'DATABASE_READ_URL',
   'PARKWAY_BOOTSTRAP_KEY',
   'STRIPE_PUBLISHABLE_KEY',
   // A gateway with Stripe has no sandbox for its tests.
@@ -76,6 +77,17 @@ function plantSettings(): Record<string, string> {
     PARKWAY_SMTP_URL: `smtp://mailer:${plant('PARKWAY_SMTP_URL')}@127.0.0.1:9`,
     OTEL_EXPORTER_OTLP_HEADERS: `x-collector=${plant('OTEL_EXPORTER_OTLP_HEADERS')}`,
     PARKWAY_AGENT_OTLP_HEADERS: `x-agents=${plant('PARKWAY_AGENT_OTLP_HEADERS')}`,
+    PARKWAY_EXPORTS: JSON.stringify({
+      events: {
+        kind: 'kafka',
+        brokers: ['127.0.0.1:9'],
+        topic: 'requests',
+        mechanism: 'SCRAM-SHA-512',
+        username: 'parkway',
+        password: plant('PARKWAY_EXPORTS'),
+      },
+    }),
+    PARKWAY_COST_KEYS: `openai=${plant('PARKWAY_COST_KEYS')}`,
     OPENAI_API_KEY: plant('OPENAI_API_KEY'),
     KLINGAI_ACCESS_KEY: plant('KLINGAI_ACCESS_KEY'),
     KLINGAI_SECRET_KEY: plant('KLINGAI_SECRET_KEY'),

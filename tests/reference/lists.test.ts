@@ -12,6 +12,7 @@ const OTHER_FORMS = [
   'GET /v1/requests',
   'GET /v1/admin/requests',
   'GET /v1/admin/request_errors',
+  'GET /v1/admin/exports',
   'GET /v1/admin/statements',
   'GET /v1/statements',
   'GET /v1/organization/admin_api_keys',

@@ -3,6 +3,7 @@ import { usdFromNanoUsd } from '../../../kernel/money.ts'
 import { BATCH_STATUSES } from '../../../modules/batches/batches.ts'
 import { RUN_STATUSES, type BatchOfLane, type Run } from '../../../modules/compare/compare.ts'
 import type { BlindView, JudgingProgress, RunDecision } from '../../../modules/judging/judging.ts'
+import { described } from '../../../wires/described.ts'
 import { orNull } from '../../../wires/nullable.ts'
 import { batchIdOf } from '../../../wires/openai-files/batch-id.ts'
 import {
@@ -48,7 +49,7 @@ const JudgingAnswer = Type.Object(
 const RunBatchAnswer = Type.Object(
   {
     id: Id,
-    lane_id: Uuid,
+    lane_id: described(Uuid, 'The lane whose cells are its lines.'),
     status: Type.Enum([...BATCH_STATUSES], { description: 'How far it is.' }),
     request_counts: RequestCounts,
   },
