@@ -50,7 +50,8 @@ describe.skipIf(NO_BROWSER !== null)('operators in the console', () => {
       const path = `/v1/admin/requests/${id}/body?account_id=${large.accountId}`
       expect((await gateway.request('GET', path)).status).toBe(200)
     })
-    await live.getByRole('button').first().click()
+    // Above the rows are the buttons of the table's tools.
+    await live.getByRole('button', { name: 'Large' }).click()
     const sheet = page.getByRole('dialog')
     await sheet.getByLabel('Provider to ask').fill('openai')
     await page.getByRole('option', { name: 'openai' }).click()
