@@ -182,6 +182,8 @@ export class BatchExecution implements LeasedItem {
     this.#window = new LineWindow(this.#options.database, id, this.#openInput, { ofParts: parts })
     await this.#askUntil(Infinity, () => this.#isTakingOver, 'handed')
     this.#isTakingOver = false
+    // A part of a batch that has ended already is not sent any more.
+    if (this.#isCancelled || this.#options.clock.nowMs() >= this.claimed.batch.expiresAtMs) this.#handed.end()
     this.#handed.resume()
     this.#window = this.#openWindow()
   }
