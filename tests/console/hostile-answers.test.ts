@@ -3,9 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 import { NO_BROWSER, openConsole } from './open-console.ts'
 
-/** Lets a model answer with this text. */
+/**
+ * Lets a model answer with this text. The newest route is the one that answers. No route is taken away: a script that the browser
+ * loads at that moment may never arrive.
+ */
 async function answerWith(page: Page, content: string): Promise<void> {
-  await page.unroute('**/v1/chat/completions').catch(() => {})
   await page.route('**/v1/chat/completions', (route) =>
     route.fulfill({
       headers: { 'content-type': 'text/event-stream' },
@@ -115,7 +117,6 @@ describe.skipIf(NO_BROWSER !== null)('an answer of a model', () => {
       })
       const pieces = text.match(/[^]{1,2000}/g) ?? []
       for (const parts of [[text], pieces]) {
-        await page.unroute('**/v1/chat/completions').catch(() => {})
         await page.route('**/v1/chat/completions', (route) =>
           route.fulfill({
             headers: { 'content-type': 'text/event-stream' },
