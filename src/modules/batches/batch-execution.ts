@@ -61,6 +61,8 @@ export class BatchExecution implements LeasedItem {
   /** It was cancelled: no further line begins, and what runs may end. */
   #isCancelled: boolean
   #halt: AppError | null = null
+  /** How long the last line could not begin. A pause that ends right after that is still waited for: nothing else may end the wait. */
+  #pausedMs = 0
   readonly #caller: BatchCaller
 
   /** @param room for the lines of this process that wait for vendors */
@@ -203,8 +205,9 @@ export class BatchExecution implements LeasedItem {
     const { clock } = this.#options
     this.#withdrawal = new Cancellation()
     while (this.#goesOn() && isWanted() && clock.nowMs() < endMs) {
-      await keepTrying(() => this.#window.fill(() => this.#change.note()), this.#isGivenUp)
+      // What changes while lines are read ends the wait below.
       this.#change.reset()
+      await keepTrying(() => this.#window.fill(() => this.#change.note()), this.#isGivenUp)
       while (isWanted() && this.#beginNext());
       if (this.#window.isEmpty && (until === 'ended' ? this.#places.begun : this.#places.running) === 0) break
       await this.#waitForChange(endMs - clock.nowMs())
@@ -225,7 +228,9 @@ export class BatchExecution implements LeasedItem {
   }
 
   #mayBegin(): boolean {
-    return this.#goesOn() && !this.#handed.isFull && this.#pauseMs() === 0
+    const nowMs = performance.now()
+    this.#pausedMs = Math.max(this.#throttle.pauseMs(nowMs), this.#options.pace.pauseMs(nowMs))
+    return this.#goesOn() && !this.#handed.isFull && this.#pausedMs === 0
   }
 
   /** Returns whether a line was begun. */
@@ -285,16 +290,10 @@ export class BatchExecution implements LeasedItem {
     else this.#halt ??= error
   }
 
-  #pauseMs(): number {
-    const nowMs = performance.now()
-    return Math.max(this.#throttle.pauseMs(nowMs), this.#options.pace.pauseMs(nowMs))
-  }
-
   /** Resolves when a line ends, when the pause is over or when the time is. */
   #waitForChange(leftMs: number): Promise<void> {
-    const pauseMs = this.#pauseMs()
     // Another batch may free room. No message says when.
     const waitMs = Math.min(leftMs, this.#handed.isFull ? ROOM_MS : WAIT_MS_MAX)
-    return this.#change.wait(pauseMs > 0 ? Math.min(waitMs, pauseMs) : waitMs)
+    return this.#change.wait(Math.min(waitMs, this.#pausedMs || waitMs))
   }
 }
