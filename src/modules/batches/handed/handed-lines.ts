@@ -255,6 +255,8 @@ export class HandedLine implements HandedCall, HandOver {
   #answer: Promise<HandedAnswer> | null = null
   /** Whether the vendor has answered it. */
   hasAnswer = false
+  /** Whether that is an answer of the model. */
+  hasGoodAnswer = false
   readonly #onPosted: () => void
   #leave: (() => void) | null = null
 
@@ -277,6 +279,7 @@ export class HandedLine implements HandedCall, HandOver {
       throw released('A line that takes several requests is not handed over.')
     this.#answer ??= this.#post(request, this).then((answer) => {
       this.hasAnswer = true
+      this.hasGoodAnswer = answer.status < 300
       return answer
     })
     return this.#answer

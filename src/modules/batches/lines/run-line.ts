@@ -59,6 +59,16 @@ const INTERRUPTIONS_MAX = 25
 
 /** Asks a line until it has an answer or a lasting error, or has to wait. Rejects only if the result cannot be written. */
 export async function runLine(line: WaitingLine, options: RunLineOptions): Promise<RanLine> {
+  const asked = new AskedLine()
+  try {
+    return await askUntilEnd(line, asked, options)
+  } finally {
+    // Once its end is written: a process that dies before asks the line again, and finds its answer at the vendor.
+    asked.leave()
+  }
+}
+
+async function askUntilEnd(line: WaitingLine, asked: AskedLine, options: RunLineOptions): Promise<RanLine> {
   const { writer, endpoint, cancellation, withdrawal, onAnswered } = options
   const isStopped = (): boolean => cancellation.isCancelled || withdrawal.isCancelled
   let { wasAsked, countedNanoUsd, requestId: begunId } = line
@@ -66,21 +76,18 @@ export async function runLine(line: WaitingLine, options: RunLineOptions): Promi
     const requestId = begunId ?? (await writer.begin(line.number))
     begunId = null
     if (requestId === null) return LOST
-    const asked = new AskedLine(writer)
-    const outcome = await askOnce(line, { requestId, wasAsked, countedNanoUsd }, asked, options).catch(
-      (error: unknown) => {
-        asked.leave()
-        throw error
-      },
-    )
+    const outcome = await askOnce(line, { requestId, wasAsked, countedNanoUsd }, asked, options)
     if ('answer' in outcome) {
       onAnswered()
       const { answer, chargedNanoUsd, usage } = outcome
       const end = { number: line.number, chargedNanoUsd, httpStatus: 200, result: answer, usage }
-      const isOurs = await asked.end({ ...end, status: 'completed' })
+      const isOurs = await writer.end({ ...end, status: 'completed' })
       return isOurs ? { status: 'completed', error: null, again: null } : LOST
     }
-    const { error, chargedNanoUsd, isIdSpent, goesSingle, hasGivenWay } = outcome
+    const { error, chargedNanoUsd, isIdSpent, hasGivenWay } = outcome
+    const keepsAnswer =
+      outcome.goesSingle && asked.mayTakeAgain(error) && tries < UNATTENDED_TRIES_MAX && !isStopped()
+    const goesSingle = outcome.goesSingle && !keepsAnswer
     const mayAskAgain = mayPass(error) && error !== INTERRUPTED
     const mustWait =
       goesSingle ||
@@ -88,17 +95,19 @@ export async function runLine(line: WaitingLine, options: RunLineOptions): Promi
       cancellation.isCancelled ||
       outcome.isCallerRefused ||
       isShort(error) ||
-      slowsDown(error) ||
+      (slowsDown(error) && !keepsAnswer) ||
       (withdrawal.isCancelled && mayAskAgain)
     const mayTryAgain = mayAskAgain && tries < UNATTENDED_TRIES_MAX
     if (!mustWait && !mayTryAgain) {
       onAnswered()
       const { status: httpStatus, body: result } = endpoint.describeError(error, requestId)
       const end = { number: line.number, chargedNanoUsd, httpStatus, result, usage: null }
-      const isOurs = await asked.end({ ...end, status: 'failed' })
+      const isOurs = await writer.end({ ...end, status: 'failed' })
       return isOurs ? { status: 'failed', error: null, again: null } : LOST
     }
-    if (!(await asked.end({ number: line.number, status: 'pending', chargedNanoUsd, isIdSpent }))) return LOST
+    if (!(await writer.end({ number: line.number, status: 'pending', chargedNanoUsd, isIdSpent })))
+      return LOST
+    if (!keepsAnswer) asked.leave()
     wasAsked = !isIdSpent
     countedNanoUsd = isIdSpent ? 0n : countedNanoUsd + chargedNanoUsd
     const again = {
@@ -128,22 +137,13 @@ export function slowsDown({ code }: AppError): boolean {
   return code === 'rate_limit_exceeded' || code === 'concurrency_limit_reached' || code === 'queue_full'
 }
 
-/** A line that was asked, until its end is written. */
+/** Where a line that is asked waits for its vendor. */
 class AskedLine {
-  readonly #writer: LineWriter
   handed: HandedLine | null = null
 
-  constructor(writer: LineWriter) {
-    this.#writer = writer
-  }
-
-  /** The vendor keeps the answer until it is written: a process that dies before asks the line again, and finds it there. */
-  async end(end: LineEnd): Promise<boolean> {
-    try {
-      return await this.#writer.end(end)
-    } finally {
-      this.leave()
-    }
+  /** Whether the vendor's answer is good, and could only not be charged in this moment: the vendor is paid for it. */
+  mayTakeAgain({ code }: AppError): boolean {
+    return this.handed?.hasGoodAnswer === true && code !== 'provider_error'
   }
 
   leave(): void {
@@ -197,7 +197,7 @@ async function askOnce(
   let hasGivenWay = false
   try {
     const body = bodyOf(await parseLine(content))
-    handed = hand(caller, body)
+    handed = asked.handed ?? hand(caller, body)
     asked.handed = handed
     const answer = await endpoint.ask({
       caller,
