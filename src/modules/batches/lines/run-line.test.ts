@@ -18,7 +18,8 @@ const LINE = {
 }
 
 /** Runs a line whose vendor answers at once, with this status, and whose first charges fail. */
-async function run(status: number, failures: number) {
+async function run(status: number, failures: number, refusals = 0) {
+  let refused = 0
   const seen = { handed: 0, left: 0, asked: 0, ends: [] as LineEnd['status'][], leftAtEnds: [] as number[] }
   const hand = (): HandedLine => {
     seen.handed += 1
@@ -40,6 +41,7 @@ async function run(status: number, failures: number) {
     handingOf: () => null,
     describeError: () => ({ status: 503, body: '{}' }),
     ask: async ({ handed }) => {
+      if ((refused += 1) <= refusals) throw new AppError('service_unavailable', 'Credit cannot be reserved.')
       const answer = await handed?.handOver.post({ path: '/chat', body: '{}' })
       seen.asked += 1
       if (seen.asked <= failures) throw new AppError('service_unavailable', 'This process lost its credit.')
@@ -83,4 +85,9 @@ test('a line whose vendor answered with an error that may pass is asked by itsel
   const { ran, handed, left, asked } = await run(503, 1)
   expect([ran.status, ran.again?.isSingle]).toEqual(['pending', true])
   expect([handed, left, asked]).toEqual([1, 1, 1])
+})
+
+test('a line for which no credit could be held in this moment still gets the answer of its vendor', async () => {
+  const { ran, handed, left, asked } = await run(200, 0, 1)
+  expect([ran.status, handed, left, asked]).toEqual(['completed', 1, 1, 1])
 })

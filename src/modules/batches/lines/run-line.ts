@@ -140,10 +140,17 @@ export function slowsDown({ code }: AppError): boolean {
 /** Where a line that is asked waits for its vendor. */
 class AskedLine {
   handed: HandedLine | null = null
+  /** Whether the last call came to a vendor, or would have. */
+  wasTried = false
 
-  /** Whether the vendor's answer is good, and could only not be charged in this moment: the vendor is paid for it. */
-  mayTakeAgain({ code }: AppError): boolean {
-    return this.handed?.hasGoodAnswer === true && code !== 'provider_error'
+  /**
+   * Whether it may still have the answer of the vendor's batch, which is paid for: the answer is good and could only not be charged in
+   * this moment, or the call failed before it came to the vendor.
+   */
+  mayTakeAgain(error: AppError): boolean {
+    if (this.handed === null || !mayPass(error)) return false
+    if (!this.handed.hasAnswer) return !this.wasTried
+    return this.handed.hasGoodAnswer && error.code !== 'provider_error'
   }
 
   leave(): void {
@@ -234,6 +241,7 @@ async function askOnce(
         ? { added: costNanoUsd, isSpent: costNanoUsd > 0n }
         : interpretCharge(await findCharge(requestId), countedNanoUsd)
     const failure = toCallError(error)
+    asked.wasTried = (admitted.record?.attempts.length ?? 0) > 0
     return {
       chargedNanoUsd: added,
       isIdSpent: isSpent,
