@@ -251,12 +251,13 @@ export class HandedLine implements HandedCall, HandOver {
   readonly vendorMillionths: bigint
   readonly pricedAtMs: number | null
   readonly #post: LineOptions['post']
-  #request: HandedRequest | null = null
+  request: HandedRequest | null = null
   #answer: Promise<HandedAnswer> | null = null
   /** Whether the vendor has answered it. */
   hasAnswer = false
-  /** Whether that is an answer of the model. */
+  /** Whether that is an answer of the model, and the only one that the line needs. */
   hasGoodAnswer = false
+  #isSingle = true
   readonly #onPosted: () => void
   #leave: (() => void) | null = null
 
@@ -273,13 +274,14 @@ export class HandedLine implements HandedCall, HandOver {
   }
 
   async post(request: HandedRequest): Promise<HandedAnswer> {
-    this.#request ??= request
+    this.request ??= request
     // The answer of the first request would stand for all of them, and be charged for each.
-    if (request.path !== this.#request.path || request.body !== this.#request.body)
-      throw released('A line that takes several requests is not handed over.')
+    this.#isSingle &&= request.path === this.request.path && request.body === this.request.body
+    this.hasGoodAnswer &&= this.#isSingle
+    if (!this.#isSingle) throw released('A line that takes several requests is not handed over.')
     this.#answer ??= this.#post(request, this).then((answer) => {
       this.hasAnswer = true
-      this.hasGoodAnswer = answer.status < 300
+      this.hasGoodAnswer = this.#isSingle && answer.status < 300
       return answer
     })
     return this.#answer

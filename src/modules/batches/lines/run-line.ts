@@ -149,7 +149,7 @@ class AskedLine {
    */
   mayTakeAgain(error: AppError): boolean {
     if (this.handed === null || !mayPass(error)) return false
-    if (!this.handed.hasAnswer) return !this.wasTried
+    if (!this.handed.hasAnswer) return !this.wasTried && this.handed.request === null
     return this.handed.hasGoodAnswer && error.code !== 'provider_error'
   }
 
